@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <loom/absolute_path.h>
+
+namespace loom {
+
+// The floor of every PATH; neither looked at nor excluded.
+inline constexpr std::string_view kPathFloor[] = {"/usr/local/bin", "/usr/bin", "/bin"};
+
+// The directories that could stand in the command's PATH, cleaned, in order, without repetition, before
+// anyone looked whether they are directories: the requested PATH first, then the helper's own; absolute
+// entries only, none inside `excluded`. The floor is not among them.
+[[nodiscard]] std::vector<AbsolutePath> path_candidates(std::string_view requested,
+                                                        std::string_view inherited,
+                                                        const std::vector<AbsolutePath>& excluded);
+
+struct EnvironmentRequest {
+  std::map<std::string, std::string> requested;  // what the caller asked for
+  std::vector<std::string> allow;                // the policy's env_allow: names, verbatim
+  std::vector<AbsolutePath> path_directories;    // the candidates that are directories now
+  std::optional<std::string> scratch_dir;        // LOOM_SCRATCH_DIR; nullopt: left out
+};
+
+// NAME=VALUE, sorted by name; exactly what the command sees (docs/jail.md, "Environment").
+[[nodiscard]] std::vector<std::string> build_environment(const EnvironmentRequest& request);
+
+}  // namespace loom

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace loom::host {
+
+struct FdMove {
+  int from;  // open in the parent, close-on-exec, above every `to`
+  int to;    // the number the image sees, open across exec
+};
+
+// A resource limit as plain numbers (RLIMIT_…).
+struct PlainLimit {
+  int resource;
+  std::uint64_t soft;
+  std::uint64_t hard;
+};
+
+enum class ChildStep : std::int32_t {
+  kParentGone = 1,
+  kSession,
+  kSignals,
+  kDescriptors,
+  kDirectory,
+  kLimits,
+  kExecute,
+};
+
+// What the child writes to report_fd before it exits 126, in the host's byte order.
+struct ChildFailure {
+  ChildStep step;
+  std::int32_t error;  // errno
+};
+
+// Everything the child needs, prepared before fork. Plain data: the child may read it and
+// nothing else.
+struct ChildSpec {
+  int image_fd;                    // executed by handle; -1: `candidates` are tried instead
+  const char* const* candidates;   // absolute paths, NULL-terminated; the first that exists decides
+  char* const* argv;               // NULL-terminated
+  char* const* envp;               // NULL-terminated
+  const char* directory;           // entered before exec
+  const FdMove* moves;
+  std::size_t move_count;
+  const PlainLimit* limits;
+  std::size_t limit_count;
+  pid_t parent;    // the helper; a child whose parent is another by now exits
+  int report_fd;   // close-on-exec; a successful exec closes it, which is the good news
+};
+static_assert(std::is_trivially_copyable_v<ChildSpec>);
+
+// Runs in the child between fork and exec. Async-signal-safe calls only: no allocation, no
+// locks, no C++ library, no logging. Never returns.
+//
+// New session, default signal dispositions and an empty mask, SIGKILL when the helper dies, only the
+// moved descriptors open across exec.
+[[noreturn]] void child_main(const ChildSpec& spec) noexcept;
+
+}  // namespace loom::host

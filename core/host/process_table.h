@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <loom/launch.h>
+#include <loom/result.h>
+
+namespace loom::host {
+
+// One line of /proc/<pid>/stat. The parent is the second word after the last ')': a program may call
+// itself anything. Nothing for a text that is not such a line.
+[[nodiscard]] std::optional<ProcessRow> parse_process_stat(std::string_view text);
+// The state letter of the same line ('S', 'R', …), or 0.
+[[nodiscard]] char process_state(std::string_view stat_text) noexcept;
+
+[[nodiscard]] std::optional<ProcessRow> read_process(std::int32_t pid);
+[[nodiscard]] char read_process_state(std::int32_t pid);  // 0 when gone
+
+// Every process of this pid namespace; rows that vanish meanwhile are skipped.
+[[nodiscard]] Result<std::vector<ProcessRow>> read_process_table();
+// /proc/<pid>/task/<pid>/children; empty when the process is gone.
+[[nodiscard]] Result<std::vector<std::int32_t>> read_children(std::int32_t pid);
+
+// Sends `signal` to exactly this process: a pid that was reused meanwhile is left alone. Gone: no error.
+void signal_process(const ProcessRow& row, int signal) noexcept;
+
+}  // namespace loom::host

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <loom/result.h>
+#include <loom/unique_fd.h>
+
+#include "host/child_entry.h"
+
+namespace loom::host {
+
+struct SpawnRequest {
+  int image_fd = -1;                    // borrowed; executed by handle
+  std::vector<std::string> candidates;  // absolute paths, when image_fd is -1
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;
+  std::string directory = "/";
+  std::vector<FdMove> moves;            // borrowed sources, any numbers; lifted before the fork
+  std::vector<PlainLimit> limits;
+};
+
+struct SpawnedChild {
+  pid_t pid = -1;     // leads a session and process group of its own
+  UniqueFd pidfd;     // readable when the process has ended
+  std::optional<ChildFailure> failure;  // the image was not executed; the child exits with 126 (reap it)
+};
+
+// Forks once and executes. Returns after the exec happened or could not: no exit status has to be
+// interpreted. Fails with kSystem when there is no child at all.
+[[nodiscard]] Result<SpawnedChild> spawn(const SpawnRequest& request);
+
+[[nodiscard]] const char* child_step_name(ChildStep step) noexcept;
+
+}  // namespace loom::host

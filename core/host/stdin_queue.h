@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+
+#include <loom/bytes.h>
+#include <loom/result.h>
+#include <loom/unique_fd.h>
+
+namespace loom::host {
+
+inline constexpr std::size_t kMaxPendingStdin = 16'777'216;  // equal to the largest frame
+
+enum class StdinAnswer : unsigned char {
+  kAccepted,
+  kWait,          // no room now; offer the same chunk again when something was written
+  kAfterEof,      // a chunk after eof
+  kEnded,         // the execution has ended
+  kWriteFailed,   // an earlier write failed; said once, by the first chunk after it, and by each later one
+};
+
+// The command's standard input: chunks queued in order, written as the command reads, bounded
+// (docs/wire.md 6.2).
+class StdinQueue {
+ public:
+  // Owns the pipe's write end, which is non-blocking.
+  explicit StdinQueue(UniqueFd pipe) : pipe_(std::move(pipe)) {}
+
+  // Bytes pending before plus this chunk stay within kMaxPendingStdin, or nothing was pending.
+  [[nodiscard]] StdinAnswer offer(ByteView chunk, bool eof);
+  // Writes what the pipe takes; closes it after the last byte before eof; remembers a failure.
+  void write_some();
+  // The execution has ended: drops the queue and closes the pipe. Twice is fine.
+  void abandon();
+
+  [[nodiscard]] bool wants_write() const noexcept { return pipe_ && pending_ > 0; }
+  [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
+  [[nodiscard]] int fd() const noexcept { return pipe_.get(); }  // -1 once closed
+
+ private:
+  UniqueFd pipe_;
+  std::deque<Bytes> queue_;
+  std::size_t head_offset_ = 0;
+  std::size_t pending_ = 0;
+  bool eof_ = false;
+  bool ended_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace loom::host

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <loom/plan.h>
+#include <loom/policy.h>
+#include <loom/report.h>
+
+namespace loom {
+
+// Which ceilings of a control group were asked for, and what became of them.
+struct CeilingOutcome {
+  bool memory_asked = false;
+  bool pids_asked = false;
+  bool entered = false;
+  std::string reason;  // why not entered
+};
+
+// What the host saw of the inner stage's word and of the run.
+struct WitnessedRun {
+  std::optional<InnerReport> report;       // nullopt: none received
+  std::string report_error;                // why what came was not a report; may be empty
+  std::vector<std::string> host_entries;   // applied by the host itself: child limits, start's entries
+  CeilingOutcome ceilings;
+  std::vector<std::string> late_skips;     // "mounts: …" found at settle, without "skip:" (D23)
+};
+
+// The enforcement list of one execution, in the order of docs/enforcement-tags.md 4. A report of two
+// empty lists counts as not received.
+[[nodiscard]] std::vector<std::string> conclude(const Audit& audit, const WitnessedRun& run);
+
+// The layers that `demand` requires for `policy` on `os` and that `entries` do not show, by tag, in
+// the order of docs/enforcement-tags.md 5.2; for kPlatform and kFull every "skip:" (that is not
+// tolerated there) counts as missing too. Empty: the demand is met. kBestEffort is always met.
+[[nodiscard]] std::vector<std::string> unmet_layers(Demand demand, const Policy& policy,
+                                                    std::string_view os, bool degraded,
+                                                    const std::vector<std::string>& entries);
+
+}  // namespace loom

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace loom {
+
+// How one execution ended, told apart (D16).
+enum class OutcomeClass : std::uint8_t {
+  kExited,
+  kSignalled,
+  kSetup,      // the jail, or what had to hold before the command
+  kExec,       // the program: not found, not executable
+  kLimit,
+  kTimeout,
+  kCancelled,
+};
+[[nodiscard]] std::string_view outcome_class_name(OutcomeClass outcome) noexcept;  // "exited", …
+
+struct Outcome {
+  OutcomeClass outcome = OutcomeClass::kExited;
+  std::string detail;       // for people: "exit 3", "killed by SIGSEGV", "cwd /x: no such directory"
+  std::string first_cause;  // what happened first, recorded when it happened; empty when nothing did
+  int shell_status = 0;     // what a shell would show: 125, 126, 127, 128+n or the exit status
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+// One finished execution, in the wire's terms (docs/wire.md 5.5).
+struct ExecResult {
+  int code = 0;
+  int signal = 0;
+  std::uint64_t stdout_bytes = 0;  // forwarded, not produced
+  std::uint64_t stderr_bytes = 0;
+  bool stdout_truncated = false;
+  bool stderr_truncated = false;
+  std::vector<std::string> enforcement;
+  bool degraded = false;
+  std::chrono::milliseconds wall{0};
+  bool timed_out = false;
+  bool cancelled = false;
+  Outcome outcome;
+  friend bool operator==(const ExecResult&, const ExecResult&) = default;
+};
+
+}  // namespace loom

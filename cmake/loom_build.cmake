@@ -42,4 +42,9 @@ function(loom_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+  # What one label needs and nothing else: cmake --build … --target unit-tests
+  if(NOT TARGET ${arg_LABEL}-tests)
+    add_custom_target(${arg_LABEL}-tests)
+  endif()
+  add_dependencies(${arg_LABEL}-tests ${name})
 endfunction()

@@ -12,8 +12,8 @@ inline constexpr Millis kCancelGrace{2'000};  // docs/wire.md 6.4
 
 enum class StopRung : unsigned char { kTerm, kKill };
 
-// Decides when a jail must be told to stop, and how firmly. Pure: the caller brings the clock and sends
-// the signals.
+// Decides when a jail must be told to stop, and how firmly. Pure: the caller brings the clock and
+// sends the signals.
 class CancelState {
  public:
   explicit CancelState(Millis grace = kCancelGrace) : grace_(grace) {}

@@ -39,25 +39,28 @@ struct ChildFailure {
 // Everything the child needs, prepared before fork. Plain data: the child may read it and
 // nothing else.
 struct ChildSpec {
-  int image_fd;                    // executed by handle; -1: `candidates` are tried instead
-  const char* const* candidates;   // absolute paths, NULL-terminated; the first that exists decides
-  char* const* argv;               // NULL-terminated
-  char* const* envp;               // NULL-terminated
-  const char* directory;           // entered before exec
-  const FdMove* moves;
+  int image_fd;                   // executed by handle; -1: `candidates` are tried instead
+  const char* const* candidates;  // absolute paths, NULL-terminated; the first that exists decides
+  char* const* argv;              // NULL-terminated
+  char* const* envp;              // NULL-terminated
+  const char* directory;          // entered before exec
+  const FdMove* moves;            // sorted by `to`, no number twice
   std::size_t move_count;
   const PlainLimit* limits;
   std::size_t limit_count;
-  pid_t parent;    // the helper; a child whose parent is another by now exits
-  int report_fd;   // close-on-exec; a successful exec closes it, which is the good news
+  pid_t parent;   // the helper; a child whose parent is another by now exits
+  int report_fd;  // close-on-exec; a successful exec closes it, which is the good news
 };
 static_assert(std::is_trivially_copyable_v<ChildSpec>);
 
 // Runs in the child between fork and exec. Async-signal-safe calls only: no allocation, no
 // locks, no C++ library, no logging. Never returns.
 //
-// New session, default signal dispositions and an empty mask, SIGKILL when the helper dies, only the
-// moved descriptors open across exec.
+// New session, default signal dispositions and an empty mask, SIGKILL when the helper dies, only
+// the moved descriptors open across exec.
 [[noreturn]] void child_main(const ChildSpec& spec) noexcept;
+
+// The same in the shape clone(2) calls: `spec` points to a ChildSpec.
+int child_entry(void* spec) noexcept;
 
 }  // namespace loom::host

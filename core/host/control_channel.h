@@ -1,26 +1,25 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <optional>
-
 #include <loom/bytes.h>
 #include <loom/result.h>
 #include <loom/stage2_control.h>
 #include <loom/unique_fd.h>
+#include <sys/types.h>
+
+#include <optional>
 
 namespace loom::host {
 
 struct ControlPair {
-  UniqueFd host;   // non-blocking, receives the sender's credentials
+  UniqueFd host;  // non-blocking, receives the sender's credentials
   UniqueFd child;
 };
 [[nodiscard]] Result<ControlPair> make_control_pair();
 
 struct ReceivedControl {
-  bool closed = false;                    // end of file
-  std::optional<ControlMessage> message;  // nothing and not closed: try again later
-  pid_t sender = 0;                       // of `message`, by the kernel's word, in our pid namespace
+  bool closed = false;                                   // end of file
+  std::optional<ControlMessage> message = std::nullopt;  // nothing and not closed: try again later
+  pid_t sender = 0;  // of `message`, by the kernel's word, in our pid namespace
 };
 [[nodiscard]] Result<ReceivedControl> receive_control(int host_end);
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <optional>
-
 #include <loom/result.h>
+
+#include <optional>
 
 namespace loom::host {
 
@@ -14,8 +14,8 @@ struct ExitStatus {
 // Reaps the child behind `pidfd`; nothing when it still runs.
 [[nodiscard]] Result<std::optional<ExitStatus>> reap_if_ended(int pidfd);
 
-// How a process that is not our child ended, from a pidfd taken while it lived (PIDFD_GET_INFO with exit
-// information, kernel 6.15). Nothing where the kernel does not say.
+// How a process that is not our child ended, from a pidfd taken while it lived (PIDFD_GET_INFO with
+// exit information, kernel 6.15). Nothing where the kernel does not say.
 [[nodiscard]] std::optional<ExitStatus> foreign_exit_status(int pidfd);
 
 // A pidfd for a process that cannot end meanwhile (it waits for us); close-on-exec.

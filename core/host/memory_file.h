@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstddef>
-
 #include <loom/bytes.h>
 #include <loom/result.h>
 #include <loom/unique_fd.h>
+
+#include <cstddef>
 
 namespace loom::host {
 
@@ -12,9 +12,10 @@ namespace loom::host {
 // `name` shows in /proc/*/fd only; it is a constant, never a path or a word of a policy.
 [[nodiscard]] Result<UniqueFd> make_memory_file(const char* name, ByteView bytes);
 
-// A sealed, executable copy of the file behind `file` (read from its start, at most `max_bytes`). Fails
-// with kUnsupported where the system forbids executable memory files (vm.memfd_noexec).
-[[nodiscard]] Result<UniqueFd> make_executable_copy(const char* name, int file, std::size_t max_bytes);
+// A sealed, executable copy of the file behind `file` (read from its start, at most `max_bytes`).
+// Fails with kUnsupported where the system forbids executable memory files (vm.memfd_noexec).
+[[nodiscard]] Result<UniqueFd> make_executable_copy(const char* name, int file,
+                                                    std::size_t max_bytes);
 
 // Reads from `fd` to end of file. More than `max_bytes` is an error that names `what`, or, with
 // `cut_at_limit`, ends the reading there.

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <loom/result.h>
+#include <loom/unique_fd.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <loom/result.h>
-#include <loom/unique_fd.h>
 
 namespace loom::host {
 
@@ -16,8 +16,8 @@ namespace loom::host {
 [[nodiscard]] std::vector<std::string> lost_mount_points(const std::vector<std::string>& before,
                                                          const std::vector<std::string>& after);
 
-// The mount table of a process: opened while it lives, readable after its end (the descriptor holds the
-// mount namespace).
+// The mount table of a process: opened while it lives, readable after its end (the descriptor holds
+// the mount namespace).
 class MountTable {
  public:
   [[nodiscard]] static Result<MountTable> open(int pid);

@@ -10,9 +10,9 @@ namespace loom::host {
 class OutputCap {
  public:
   struct Verdict {
-    bool forward = false;        // send a chunk (possibly empty) for this read
-    std::size_t bytes = 0;       // how much of the read goes out
-    bool truncated = false;      // true on exactly one chunk of a stream
+    bool forward = false;    // send a chunk (possibly empty) for this read
+    std::size_t bytes = 0;   // how much of the read goes out
+    bool truncated = false;  // true on exactly one chunk of a stream
   };
   explicit OutputCap(std::optional<std::uint64_t> cap) : cap_(cap) {}
 

@@ -1,24 +1,25 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <loom/absolute_path.h>
 #include <loom/facts.h>
 #include <loom/unique_fd.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace loom::host {
 
-// A program chosen once and executed by handle from then on. Without a handle, fact.present is false
-// and fact.reason says why.
+// A program chosen once and executed by handle from then on. Without a handle, fact.present is
+// false and fact.reason says why.
 struct PinnedProgram {
   PieceFact fact;
   UniqueFd handle;  // launcher: O_PATH of the file; stage 2: a sealed executable copy
 };
 
 // The launcher: an absolute path as it is, or a name looked up in `search_path` (colon separated;
-// relative entries and entries inside `excluded`, links resolved, are skipped and named in the reason).
+// relative entries and entries inside `excluded`, links resolved, are skipped and named in the
+// reason).
 [[nodiscard]] PinnedProgram pin_launcher(const std::string& name, std::string_view search_path,
                                          const std::vector<AbsolutePath>& excluded);
 

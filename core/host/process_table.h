@@ -1,17 +1,17 @@
 #pragma once
 
+#include <loom/launch.h>
+#include <loom/result.h>
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include <loom/launch.h>
-#include <loom/result.h>
-
 namespace loom::host {
 
-// One line of /proc/<pid>/stat. The parent is the second word after the last ')': a program may call
-// itself anything. Nothing for a text that is not such a line.
+// One line of /proc/<pid>/stat. The parent is the second word after the last ')': a program may
+// call itself anything. Nothing for a text that is not such a line.
 [[nodiscard]] std::optional<ProcessRow> parse_process_stat(std::string_view text);
 // The state letter of the same line ('S', 'R', …), or 0.
 [[nodiscard]] char process_state(std::string_view stat_text) noexcept;
@@ -24,7 +24,8 @@ namespace loom::host {
 // /proc/<pid>/task/<pid>/children; empty when the process is gone.
 [[nodiscard]] Result<std::vector<std::int32_t>> read_children(std::int32_t pid);
 
-// Sends `signal` to exactly this process: a pid that was reused meanwhile is left alone. Gone: no error.
+// Sends `signal` to exactly this process: a pid that was reused meanwhile is left alone. Gone: no
+// error.
 void signal_process(const ProcessRow& row, int signal) noexcept;
 
 }  // namespace loom::host

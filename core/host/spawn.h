@@ -1,15 +1,15 @@
 #pragma once
 
+#include <loom/result.h>
+#include <loom/unique_fd.h>
 #include <sys/types.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <loom/result.h>
-#include <loom/unique_fd.h>
-
 #include "host/child_entry.h"
+#include "host/syscalls.h"
 
 namespace loom::host {
 
@@ -19,19 +19,25 @@ struct SpawnRequest {
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   std::string directory = "/";
-  std::vector<FdMove> moves;            // borrowed sources, any numbers; lifted before the fork
+  std::vector<FdMove> moves;  // borrowed sources, any numbers; lifted before the fork
   std::vector<PlainLimit> limits;
 };
 
 struct SpawnedChild {
-  pid_t pid = -1;     // leads a session and process group of its own
-  UniqueFd pidfd;     // readable when the process has ended
-  std::optional<ChildFailure> failure;  // the image was not executed; the child exits with 126 (reap it)
+  pid_t pid = -1;  // leads a session and process group of its own
+  UniqueFd pidfd;  // readable when the process has ended
+  std::optional<ChildFailure>
+      failure;  // the image was not executed; the child exits with 126 (reap it)
 };
 
 // Forks once and executes. Returns after the exec happened or could not: no exit status has to be
 // interpreted. Fails with kSystem when there is no child at all.
-[[nodiscard]] Result<SpawnedChild> spawn(const SpawnRequest& request);
+// A word with a NUL inside, which the kernel would cut, and a target number used twice are
+// kInvalidRequest.
+//
+// The child dies with the thread that called this (unless the image is set-user-id).
+[[nodiscard]] Result<SpawnedChild> spawn(const SpawnRequest& request,
+                                         const Syscalls& syscalls = real_syscalls());
 
 [[nodiscard]] const char* child_step_name(ChildStep step) noexcept;
 

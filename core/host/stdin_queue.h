@@ -1,11 +1,14 @@
 #pragma once
 
-#include <cstddef>
-#include <deque>
-
 #include <loom/bytes.h>
 #include <loom/result.h>
 #include <loom/unique_fd.h>
+
+#include <cstddef>
+#include <deque>
+#include <utility>
+
+#include "host/syscalls.h"
 
 namespace loom::host {
 
@@ -13,18 +16,21 @@ inline constexpr std::size_t kMaxPendingStdin = 16'777'216;  // equal to the lar
 
 enum class StdinAnswer : unsigned char {
   kAccepted,
-  kWait,          // no room now; offer the same chunk again when something was written
-  kAfterEof,      // a chunk after eof
-  kEnded,         // the execution has ended
-  kWriteFailed,   // an earlier write failed; said once, by the first chunk after it, and by each later one
+  kWait,         // no room now; offer the same chunk again when something was written
+  kAfterEof,     // a chunk after eof
+  kEnded,        // the execution has ended
+  kWriteFailed,  // an earlier write failed; said once, by the first chunk after it, and by each
+                 // later one
 };
 
 // The command's standard input: chunks queued in order, written as the command reads, bounded
 // (docs/wire.md 6.2).
 class StdinQueue {
  public:
-  // Owns the pipe's write end, which is non-blocking.
-  explicit StdinQueue(UniqueFd pipe) : pipe_(std::move(pipe)) {}
+  // Owns the pipe's write end, which is non-blocking. SIGPIPE must be ignored (main does that): a
+  // reader that is gone is an answer here, not a signal.
+  explicit StdinQueue(UniqueFd pipe, const Syscalls& syscalls = real_syscalls())
+      : syscalls_(&syscalls), pipe_(std::move(pipe)) {}
 
   // Bytes pending before plus this chunk stay within kMaxPendingStdin, or nothing was pending.
   [[nodiscard]] StdinAnswer offer(ByteView chunk, bool eof);
@@ -38,6 +44,10 @@ class StdinQueue {
   [[nodiscard]] int fd() const noexcept { return pipe_.get(); }  // -1 once closed
 
  private:
+  void drop_written(std::size_t bytes);
+  void drop_all();
+
+  const Syscalls* syscalls_;
   UniqueFd pipe_;
   std::deque<Bytes> queue_;
   std::size_t head_offset_ = 0;

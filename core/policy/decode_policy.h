@@ -9,9 +9,9 @@ namespace loom {
 
 inline constexpr std::size_t kMaxBasePolicyBytes = 1'048'576;  // descriptor 3 (docs/wire.md 10)
 
-// Decodes and checks a policy document, version 2 (docs/policy.md). Stops at the first of the document's
-// numbered rules that is broken. Messages start with "policy: ", name the offending thing, and are
-// safe to show (escaped). Everything is kInvalidRequest.
+// Decodes and checks a policy document, version 2 (docs/policy.md). Stops at the first of the
+// document's numbered rules that is broken. Messages start with "policy: ", name the offending
+// thing, and are safe to show (escaped). Everything is kInvalidRequest.
 [[nodiscard]] Result<Policy> decode_policy(ByteView document);
 // The same for a document that is part of a larger message.
 [[nodiscard]] Result<Policy> decode_policy(const Value& document);

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <loom/plan.h>
 #include <loom/policy.h>
 #include <loom/report.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace loom {
 
@@ -20,15 +21,16 @@ struct CeilingOutcome {
 
 // What the host saw of the inner stage's word and of the run.
 struct WitnessedRun {
-  std::optional<InnerReport> report;       // nullopt: none received
-  std::string report_error;                // why what came was not a report; may be empty
-  std::vector<std::string> host_entries;   // applied by the host itself: child limits, start's entries
+  std::optional<InnerReport> report;  // nullopt: none received
+  std::string report_error;           // why what came was not a report; may be empty
+  std::vector<std::string>
+      host_entries;  // applied by the host itself: child limits, start's entries
   CeilingOutcome ceilings;
-  std::vector<std::string> late_skips;     // "mounts: …" found at settle, without "skip:" (D23)
+  std::vector<std::string> late_skips;  // "mounts: …" found at settle, without "skip:" (D23)
 };
 
-// The enforcement list of one execution, in the order of docs/enforcement-tags.md 4. A report of two
-// empty lists counts as not received.
+// The enforcement list of one execution, in the order of docs/enforcement-tags.md 4. A report of
+// two empty lists counts as not received.
 [[nodiscard]] std::vector<std::string> conclude(const Audit& audit, const WitnessedRun& run);
 
 // The layers that `demand` requires for `policy` on `os` and that `entries` do not show, by tag, in

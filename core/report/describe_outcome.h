@@ -1,30 +1,30 @@
 #pragma once
 
+#include <loom/stage2_control.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
-
-#include <loom/stage2_control.h>
 
 #include "report/exec_result.h"
 
 namespace loom {
 
-// What was seen of one run's end; describe_outcome turns it into words. All optional parts are in the
-// order in which they could have happened.
+// What was seen of one run's end; describe_outcome turns it into words. All optional parts are in
+// the order in which they could have happened.
 struct OutcomeFacts {
-  int code = 0;                     // of the process the host waited for
+  int code = 0;  // of the process the host waited for
   int signal = 0;
-  bool had_stage2 = false;          // this launch has an inner stage
-  bool committed = false;           // the commit was sent
-  bool running = false;             // the control channel closed after the commit: the command ran
-  std::string refused_demand;       // not empty: the layers that were missing, the command never ran
+  bool had_stage2 = false;     // this launch has an inner stage
+  bool committed = false;      // the commit was sent
+  bool running = false;        // the control channel closed after the commit: the command ran
+  std::string refused_demand;  // not empty: the layers that were missing, the command never ran
   std::optional<ControlMessage> failure;        // what stage 2 said before it gave up
   std::optional<std::int32_t> host_exec_error;  // errno of the host's own exec of the command
   std::optional<int> command_signal;            // the command's own end, from its pidfd; 0: exited
   bool cancelled = false;
   bool timed_out = false;
-  std::string first_cause;          // recorded by the host when it happened; may be empty
+  std::string first_cause;  // recorded by the host when it happened; may be empty
 };
 
 [[nodiscard]] Outcome describe_outcome(const OutcomeFacts& facts);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace loom {
@@ -11,8 +12,8 @@ namespace loom {
 enum class OutcomeClass : std::uint8_t {
   kExited,
   kSignalled,
-  kSetup,      // the jail, or what had to hold before the command
-  kExec,       // the program: not found, not executable
+  kSetup,  // the jail, or what had to hold before the command
+  kExec,   // the program: not found, not executable
   kLimit,
   kTimeout,
   kCancelled,
@@ -21,9 +22,10 @@ enum class OutcomeClass : std::uint8_t {
 
 struct Outcome {
   OutcomeClass outcome = OutcomeClass::kExited;
-  std::string detail;       // for people: "exit 3", "killed by SIGSEGV", "cwd /x: no such directory"
-  std::string first_cause;  // what happened first, recorded when it happened; empty when nothing did
-  int shell_status = 0;     // what a shell would show: 125, 126, 127, 128+n or the exit status
+  std::string detail;  // for people: "exit 3", "killed by SIGSEGV", "cwd /x: no such directory"
+  std::string
+      first_cause;       // what happened first, recorded when it happened; empty when nothing did
+  int shell_status = 0;  // what a shell would show: 125, 126, 127, 128+n or the exit status
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

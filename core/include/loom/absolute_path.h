@@ -1,20 +1,20 @@
 #pragma once
 
+#include <loom/result.h>
+
 #include <compare>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <loom/result.h>
 
 namespace loom {
 
 // A path that starts at the root and means what it says.
 //
 // Invariant: begins with '/', contains no NUL, no "." or ".." component, no empty component and
-// no trailing slash (the root itself excepted). parse gets there by cleaning the text, so "/srv/app/"
-// and "/srv/app" are one region. Purely lexical: holding one says nothing about whether the file
-// exists or where its symlinks lead. Bytes, not characters: any encoding, no case folding.
+// no trailing slash (the root itself excepted). parse gets there by cleaning the text, so
+// "/srv/app/" and "/srv/app" are one region. Purely lexical: holding one says nothing about whether
+// the file exists or where its symlinks lead. Bytes, not characters: any encoding, no case folding.
 class AbsolutePath {
  public:
   // Fails with kInvalidRequest for a text that is empty, relative, or holds a NUL.

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string_view>
-
 #include <loom/features.h>
 #include <loom/launch.h>
 #include <loom/plan.h>
 #include <loom/result.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
 
 namespace loom {
 
@@ -15,9 +15,9 @@ enum class LogLevel : std::int32_t { kDebug = 0, kInfo = 1, kWarning = 2, kError
 
 // What became of a launch that a probe tried.
 struct TrialResult {
-  std::int32_t code = 0;    // exit status, 128 + signal when it died of one
-  bool timed_out = false;   // killed at the deadline
-  std::string output;       // standard output and error together, at most 64 KiB
+  std::int32_t code = 0;   // exit status, 128 + signal when it died of one
+  bool timed_out = false;  // killed at the deadline
+  std::string output{};    // standard output and error together, at most 64 KiB
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };
 

@@ -59,11 +59,13 @@ typedef struct loom_host_v1 {
 typedef loom_status (*loom_verb)(void* self, loom_view in, const loom_sink* out,
                                  const loom_sink* error) LOOM_NOEXCEPT;
 
-/* One entry a verb; what goes in and comes out is named beside it. An empty input is an empty view. */
+/* One entry a verb; what goes in and comes out is named beside it. An empty input is an empty view.
+ */
 typedef struct loom_backend_v1 {
   uint32_t magic, abi, struct_size, reserved;
   const char *name, *version, *build_tag; /* static storage; build_tag is for messages only */
-  void* (*create)(const loom_host_v1* host, const loom_sink* error)LOOM_NOEXCEPT; /* null: see error */
+  void* (*create)(const loom_host_v1* host,
+                  const loom_sink* error)LOOM_NOEXCEPT; /* null: see error */
   void (*destroy)(void* self) LOOM_NOEXCEPT;
   loom_verb features; /* HostFacts -> Features */
   loom_verb survey;   /* SurveyRequest -> Survey */

@@ -8,9 +8,9 @@ namespace loom {
 
 }  // namespace loom
 
-#define LOOM_CHECK(condition)                                       \
-  do {                                                              \
-    if (!(condition)) {                                             \
-      ::loom::check_failed(#condition, __FILE__, __LINE__);         \
-    }                                                               \
+#define LOOM_CHECK(condition)                               \
+  do {                                                      \
+    if (!(condition)) {                                     \
+      ::loom::check_failed(#condition, __FILE__, __LINE__); \
+    }                                                       \
   } while (false)

@@ -8,13 +8,13 @@ namespace loom {
 
 // The values that cross the backend boundary, as bytes.
 //
-// Each is one msgpack map with the key "v" (kValueVersion) and one key per field, in the order of the
-// struct, smallest encodings. Decoding is strict: an unknown version, key or enumerator, a missing key
-// or a wrong type is kInvalidRequest and names the key. Ignoring a restriction one does not know is
-// how sandboxes leak.
+// Each is one msgpack map with the key "v" (kValueVersion) and one key per field, in the order of
+// the struct, smallest encodings. Decoding is strict: an unknown version, key or enumerator, a
+// missing key or a wrong type is kInvalidRequest and names the key. Ignoring a restriction one does
+// not know is how sandboxes leak.
 inline constexpr std::uint32_t kValueVersion = 1;
 
-#define LOOM_CODEC_(Type, name)                 \
+#define LOOM_CODEC_(Type, name)                  \
   [[nodiscard]] Bytes encode(const Type& value); \
   [[nodiscard]] Result<Type> decode_##name(ByteView bytes)
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <loom/bytes.h>
+
 #include <string>
 #include <string_view>
-
-#include <loom/bytes.h>
 
 namespace loom {
 

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <loom/absolute_path.h>
+#include <loom/bytes.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <loom/absolute_path.h>
-#include <loom/bytes.h>
 
 namespace loom {
 
@@ -18,28 +18,28 @@ struct FileIdentity {
 };
 
 enum class PathKind : std::uint8_t {
-  kMissing,    // stat failed, for whatever reason; PathFact::error says which
+  kMissing,  // stat failed, for whatever reason; PathFact::error says which
   kDirectory,
   kRegular,
-  kOther,      // FIFO, socket, device: masked like a file, never opened by the helper
+  kOther,  // FIFO, socket, device: masked like a file, never opened by the helper
 };
 
 // One symbolic link met while a path was resolved.
 struct LinkFact {
   AbsolutePath place;    // the link itself, its directory resolved
-  std::string target;    // its text
+  std::string target{};  // its text
   friend bool operator==(const LinkFact&, const LinkFact&) = default;
 };
 
 // What one surveyed path is on this machine, at the time of the survey.
 struct PathFact {
-  AbsolutePath path;              // as asked
-  AbsolutePath real;              // links followed: the deepest existing prefix, the rest appended
+  AbsolutePath path;  // as asked
+  AbsolutePath real;  // links followed: the deepest existing prefix, the rest appended
   PathKind kind = PathKind::kMissing;
-  FileIdentity identity;          // of the object at `real`
-  FileIdentity parent_identity;   // of the directory that holds real's last component; zero if absent
+  FileIdentity identity{};  // of the object at `real`
+  FileIdentity parent_identity{};  // of the directory that holds real's last component; zero if absent
   std::uint64_t link_count = 0;   // hard links of the object
-  std::vector<LinkFact> links;    // in the order met; empty when path == real
+  std::vector<LinkFact> links{};  // in the order met; empty when path == real
   int error = 0;                  // errno of the failing step; 0 when the object is there
   friend bool operator==(const PathFact&, const PathFact&) = default;
 };
@@ -47,30 +47,30 @@ struct PathFact {
 // A program that a backend needs besides itself (its launcher, its stage 2).
 struct PieceFact {
   bool present = false;
-  std::string path;      // where it was found
-  std::string reason;    // why it is absent
-  FileIdentity identity;
+  std::string path{};    // where it was found
+  std::string reason{};  // why it is absent
+  FileIdentity identity{};
   friend bool operator==(const PieceFact&, const PieceFact&) = default;
 };
 
 // Whether a control group can hold the memory and process ceilings of a run.
 struct CeilingFact {
   bool available = false;
-  std::string reason;  // why not, with the hint for the operator
+  std::string reason{};  // why not, with the hint for the operator
   friend bool operator==(const CeilingFact&, const CeilingFact&) = default;
 };
 
 // Everything about the machine that a pure verb may ask. Gathered by the host, never by a verb.
 struct HostFacts {
-  std::string os;       // "linux", "darwin", … as uname -s in lower case
-  std::string machine;  // "x86_64", "aarch64", … as uname -m
+  std::string os{};       // "linux", "darwin", … as uname -s in lower case
+  std::string machine{};  // "x86_64", "aarch64", … as uname -m
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;
-  PieceFact launcher;
-  PieceFact stage2;
-  CeilingFact ceilings;
-  std::vector<PathFact> paths;  // what survey asked for, same order
-  Bytes backend;                // what the backend's own probe returned last; opaque to the host
+  PieceFact launcher{};
+  PieceFact stage2{};
+  CeilingFact ceilings{};
+  std::vector<PathFact> paths{};  // what survey asked for, same order
+  Bytes backend{};                // what the backend's own probe returned last; opaque to the host
 
   // The fact about exactly this path, or null when the survey did not ask for it.
   [[nodiscard]] const PathFact* find(const AbsolutePath& path) const noexcept;

@@ -1,20 +1,20 @@
 #pragma once
 
+#include <loom/absolute_path.h>
+#include <loom/facts.h>
+#include <loom/policy.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <loom/absolute_path.h>
-#include <loom/facts.h>
-#include <loom/policy.h>
-
 namespace loom {
 
 // A layer that this machine lacks, and why.
 struct AbsentFeature {
-  std::string tag;
-  std::string reason;
+  std::string tag{};
+  std::string reason{};
   friend bool operator==(const AbsentFeature&, const AbsentFeature&) = default;
 };
 
@@ -22,18 +22,18 @@ enum class ExecSupport : std::uint8_t { kNone, kEnumerated, kRendered };
 
 // What a backend can enforce on a machine like the one the facts describe.
 struct Features {
-  std::vector<std::string> tags;        // for the hello, in order: "rlimits", "pgroup", "bwrap", …
-  std::vector<AbsentFeature> absent;
-  bool degraded = false;                // the platform's strongest jail cannot be used here
-  std::string refusal;                  // not empty: may not serve without --allow-unenforced, and why
+  std::vector<std::string> tags{};  // for the hello, in order: "rlimits", "pgroup", "bwrap", …
+  std::vector<AbsentFeature> absent{};
+  bool degraded = false;  // the platform's strongest jail cannot be used here
+  std::string refusal{};  // not empty: may not serve without --allow-unenforced, and why
   ExecSupport exec = ExecSupport::kNone;
   bool can_warm = false;
   friend bool operator==(const Features&, const Features&) = default;
 };
 
 struct SurveyRequest {
-  Policy policy;
-  HostFacts facts;  // without paths
+  Policy policy{};
+  HostFacts facts{};  // without paths
   friend bool operator==(const SurveyRequest&, const SurveyRequest&) = default;
 };
 
@@ -56,16 +56,17 @@ struct SurveyPath {
 
 // What the host must look at before this backend can plan.
 struct Survey {
-  std::vector<SurveyPath> paths;
-  std::vector<AbsolutePath> search_excluded;  // regions the command can write: no program is found there
-  std::optional<std::string> scratch_dir;     // value of LOOM_SCRATCH_DIR; nullopt: left out
+  std::vector<SurveyPath> paths{};
+  std::vector<AbsolutePath>
+      search_excluded;  // regions the command can write: no program is found there
+  std::optional<std::string> scratch_dir{};  // value of LOOM_SCRATCH_DIR; nullopt: left out
   friend bool operator==(const Survey&, const Survey&) = default;
 };
 
 // Programs the backend needs besides itself.
 struct Pieces {
-  std::string launcher;  // a name to find on the helper's PATH, an absolute path, or empty
-  std::string stage2;    // a file under libexec/loom-exec, or empty
+  std::string launcher{};  // a name to find on the helper's PATH, an absolute path, or empty
+  std::string stage2{};    // a file under libexec/loom-exec, or empty
   friend bool operator==(const Pieces&, const Pieces&) = default;
 };
 
@@ -76,7 +77,7 @@ enum class ProbePhase : std::uint8_t {
 
 struct ProbeRequest {
   ProbePhase phase = ProbePhase::kBeforeHello;
-  HostFacts facts;  // facts.backend holds what the earlier phase returned
+  HostFacts facts{};  // facts.backend holds what the earlier phase returned
   friend bool operator==(const ProbeRequest&, const ProbeRequest&) = default;
 };
 

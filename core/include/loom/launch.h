@@ -1,11 +1,11 @@
 #pragma once
 
+#include <loom/facts.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <loom/facts.h>
 
 namespace loom {
 
@@ -18,9 +18,9 @@ enum class ImageKind : std::uint8_t {
 
 // A memory file with these bytes, sealed, open in the child at `child_number`, offset 0.
 struct MemoryFile {
-  std::string role;  // for messages: "launcher options", "stage-2 document"
+  std::string role{};  // for messages: "launcher options", "stage-2 document"
   int child_number = -1;
-  Bytes bytes;
+  Bytes bytes{};
   friend bool operator==(const MemoryFile&, const MemoryFile&) = default;
 };
 
@@ -38,39 +38,40 @@ struct ChildLimit {
   Resource resource = Resource::kCpuSeconds;
   std::uint64_t soft = 0;
   std::uint64_t hard = 0;
-  std::string applied_entry;  // what the report claims when it was set: "rlimit-cpu"
+  std::string applied_entry{};  // what the report claims when it was set: "rlimit-cpu"
   friend bool operator==(const ChildLimit&, const ChildLimit&) = default;
 };
 
 // A name that the run must find unchanged when it settles (D23).
 struct WatchedPath {
-  AbsolutePath path;      // real path on the host
-  FileIdentity identity;  // at the start; zero: nothing was there
-  bool masked = false;    // a mask hides it, so its mount must still be in the jail's table
+  AbsolutePath path;        // real path on the host
+  FileIdentity identity{};  // at the start; zero: nothing was there
+  bool masked = false;      // a mask hides it, so its mount must still be in the jail's table
   friend bool operator==(const WatchedPath&, const WatchedPath&) = default;
 };
 
-// Everything the host needs to start one run. Pure data; the host refuses to spawn any launch but the
-// one that render gave it.
+// Everything the host needs to start one run. Pure data; the host refuses to spawn any launch but
+// the one that render gave it.
 struct LaunchSpec {
   ImageKind image = ImageKind::kCommand;
-  std::vector<std::string> argv;         // of the image; argv[0] included
-  std::vector<std::string> environment;  // of the image
-  std::string cwd = "/";                 // where the image starts; must exist on the host
-  std::vector<MemoryFile> memory_files;
-  std::vector<LentHandle> handles;
+  std::vector<std::string> argv{};         // of the image; argv[0] included
+  std::vector<std::string> environment{};  // of the image
+  std::string cwd = "/";                   // where the image starts; must exist on the host
+  std::vector<MemoryFile> memory_files{};
+  std::vector<LentHandle> handles{};
   int report_number = -1;   // child number of the report pipe's write end; -1: no inner stage
   int control_number = -1;  // child number of the control socket; -1 with report_number
-  Bytes commit;             // document of the commit message: argv, environment and cwd of the command
-  std::vector<ChildLimit> child_limits;
-  std::vector<WatchedPath> watched;
-  bool jailed_pids = false;  // a pid namespace owns every descendant: process 1's mount table is watched
+  Bytes commit{};  // document of the commit message: argv, environment and cwd of the command
+  std::vector<ChildLimit> child_limits{};
+  std::vector<WatchedPath> watched{};
+  // A pid namespace owns every descendant: process 1's mount table is watched.
+  bool jailed_pids = false;
   friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
 };
 
 // What start says besides having spawned.
 struct StartResult {
-  std::vector<std::string> entries;  // further applied entries, usually none
+  std::vector<std::string> entries{};  // further applied entries, usually none
   friend bool operator==(const StartResult&, const StartResult&) = default;
 };
 
@@ -87,15 +88,15 @@ enum class Rung : std::uint8_t { kTerm, kKill, kSettle };
 
 struct TargetsRequest {
   Rung rung = Rung::kTerm;
-  std::int32_t child = 0;            // the process the host spawned
-  bool launched = false;             // ImageKind::kLauncher: child is a supervisor, not the command
-  std::vector<ProcessRow> table;     // may be empty when it could not be read
+  std::int32_t child = 0;           // the process the host spawned
+  bool launched = false;            // ImageKind::kLauncher: child is a supervisor, not the command
+  std::vector<ProcessRow> table{};  // may be empty when it could not be read
   friend bool operator==(const TargetsRequest&, const TargetsRequest&) = default;
 };
 
 struct Targets {
-  bool whole_group = true;           // signal the run's process group; `processes` is then empty
-  std::vector<ProcessRow> processes; // sorted by pid
+  bool whole_group = true;              // signal the run's process group; `processes` is then empty
+  std::vector<ProcessRow> processes{};  // sorted by pid
   friend bool operator==(const Targets&, const Targets&) = default;
 };
 

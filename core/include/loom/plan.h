@@ -1,12 +1,12 @@
 #pragma once
 
+#include <loom/facts.h>
+#include <loom/policy.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <loom/facts.h>
-#include <loom/policy.h>
 
 namespace loom {
 
@@ -18,20 +18,22 @@ enum class Demand : std::uint8_t {
 };
 
 struct Command {
-  std::vector<std::string> argv;         // not empty
-  std::vector<std::string> environment;  // NAME=VALUE, sorted by name; exactly what the command sees
-  std::string cwd;                       // absolute, or empty for "/"
+  std::vector<std::string> argv{};  // not empty
+  std::vector<std::string>
+      environment;    // NAME=VALUE, sorted by name; exactly what the command sees
+  std::string cwd{};  // absolute, or empty for "/"
   friend bool operator==(const Command&, const Command&) = default;
 };
 
 // What plan is asked.
 struct PlanRequest {
-  Policy policy;
-  Command command;
+  Policy policy{};
+  Command command{};
   Demand demand = Demand::kBestEffort;
-  std::vector<std::string> keep_capabilities;  // operator's --keep-caps, as "CAP_NET_RAW"; usually empty
-  HostFacts facts;
-  std::string nonce;  // unique within the helper; for names of things the run makes
+  std::vector<std::string>
+      keep_capabilities;  // operator's --keep-caps, as "CAP_NET_RAW"; usually empty
+  HostFacts facts{};
+  std::string nonce{};  // unique within the helper; for names of things the run makes
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 
@@ -39,7 +41,7 @@ struct PlanRequest {
 enum class MountClass : std::uint8_t {
   kRootTmpfs,
   kReadable,
-  kWritable,       // also a host-path scratch
+  kWritable,  // also a host-path scratch
   kScratchTmpfs,
   kProc,
   kDev,
@@ -51,12 +53,12 @@ enum class MountClass : std::uint8_t {
 
 // How an operation realises its region.
 enum class MountForm : std::uint8_t {
-  kNone,         // nothing to do: the root tmpfs that is already there
-  kBind,         // region onto itself, read-write
-  kBindTry,      // the same, skipped when the source is absent
+  kNone,     // nothing to do: the root tmpfs that is already there
+  kBind,     // region onto itself, read-write
+  kBindTry,  // the same, skipped when the source is absent
   kReadOnlyBind,
   kReadOnlyBindTry,
-  kTmpfs,        // fresh and writable
+  kTmpfs,           // fresh and writable
   kEmptyDirectory,  // fresh, empty and read-only: mask of a directory or of nothing
   kNullDevice,      // /dev/null over it: mask of a file
   kProc,
@@ -67,32 +69,34 @@ enum class MountForm : std::uint8_t {
 struct MountOperation {
   MountClass mount_class = MountClass::kReadable;
   MountForm form = MountForm::kNone;
-  AbsolutePath region;              // where, links resolved
-  AbsolutePath written;             // as the policy spelled it; printed, never compared
-  FileIdentity identity;            // of the object the operation shows or hides; zero: none, or not known
-  FileIdentity parent_identity;     // of the host directory that holds the region's last component
+  AbsolutePath region;      // where, links resolved
+  AbsolutePath written;     // as the policy spelled it; printed, never compared
+  FileIdentity identity{};  // of the object the operation shows or hides; zero: none, or not known
+  FileIdentity parent_identity{};  // of the host directory that holds the region's last component
   friend bool operator==(const MountOperation&, const MountOperation&) = default;
 };
 
-// A decision, complete and comparable. `view` is normative: the guard, the audit and the conformance
-// suite replay it.
+// A decision, complete and comparable. `view` is normative: the guard, the audit and the
+// conformance suite replay it.
 struct JailPlan {
-  std::vector<MountOperation> view;          // in order of application
-  std::vector<std::string> canonical_argv;   // the launcher's options, for goldens, digest and people (D3)
-  std::string digest;                        // 16 hex digits; a comparison aid within one build
-  std::vector<std::string> notes;            // what a person should know, one sentence each
-  Bytes backend;                             // what render and audit of the same backend need; opaque
+  std::vector<MountOperation> view{};  // in order of application
+  std::vector<std::string>
+      canonical_argv;                // the launcher's options, for goldens, digest and people (D3)
+  std::string digest{};              // 16 hex digits; a comparison aid within one build
+  std::vector<std::string> notes{};  // what a person should know, one sentence each
+  Bytes backend{};                   // what render and audit of the same backend need; opaque
   friend bool operator==(const JailPlan&, const JailPlan&) = default;
 };
 
 // What the plan really gives each path that the policy names, in the report's words.
 struct Audit {
-  std::vector<std::string> when_witnessed;  // applied entries, claimed only if the inner stage reported
-  std::vector<std::string> extras;          // applied entries placed after the inner stage's own (D18)
-  std::vector<std::string> when_silent;     // complete entries ("skip:bwrap: …") if it did not
-  std::vector<std::string> always;          // complete entries that lead every report ("skip:jail: …")
-  std::vector<std::string> widened;         // "mounts: …", without "skip:"; published when witnessed
-  bool expects_witness = true;              // false: this launch has no inner stage; silence is normal
+  std::vector<std::string>
+      when_witnessed;                 // applied entries, claimed only if the inner stage reported
+  std::vector<std::string> extras{};  // applied entries placed after the inner stage's own (D18)
+  std::vector<std::string> when_silent{};  // complete entries ("skip:bwrap: …") if it did not
+  std::vector<std::string> always{};   // complete entries that lead every report ("skip:jail: …")
+  std::vector<std::string> widened{};  // "mounts: …", without "skip:"; published when witnessed
+  bool expects_witness = true;         // false: this launch has no inner stage; silence is normal
   friend bool operator==(const Audit&, const Audit&) = default;
 };
 

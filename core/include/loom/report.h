@@ -1,18 +1,18 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include <loom/bytes.h>
 #include <loom/result.h>
 
+#include <string>
+#include <vector>
+
 namespace loom {
 
-// What the inner stage says it put in force, on descriptor 4 (docs/wire.md 11): one msgpack map with
-// exactly these two keys.
+// What the inner stage says it put in force, on descriptor 4 (docs/wire.md 11): one msgpack map
+// with exactly these two keys.
 struct InnerReport {
-  std::vector<std::string> applied;  // entries for layers in force, without prefix
-  std::vector<std::string> skipped;  // "tag: reason" for layers not in force
+  std::vector<std::string> applied{};  // entries for layers in force, without prefix
+  std::vector<std::string> skipped{};  // "tag: reason" for layers not in force
   friend bool operator==(const InnerReport&, const InnerReport&) = default;
 };
 

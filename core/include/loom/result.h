@@ -2,9 +2,8 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
-
 #include <tl/expected.hpp>
+#include <utility>
 
 namespace loom {
 
@@ -18,8 +17,8 @@ enum class ErrorCode : std::uint8_t {
 
 struct Error {
   ErrorCode code = ErrorCode::kSystem;
-  std::string message;  // for people; never parsed. Names the thing and the step
-  int sys_errno = 0;    // 0 when no system call was involved
+  std::string message{};  // for people; never parsed. Names the thing and the step
+  int sys_errno = 0;      // 0 when no system call was involved
 
   friend bool operator==(const Error&, const Error&) = default;
 };
@@ -46,18 +45,18 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 
 #define LOOM_JOIN_IMPL_(a, b) a##b
 #define LOOM_JOIN_(a, b) LOOM_JOIN_IMPL_(a, b)
-#define LOOM_TRY_IMPL_(name, decl, expr)                         \
-  auto name = (expr);                                            \
-  if (!name) return tl::unexpected(std::move(name).error());     \
+#define LOOM_TRY_IMPL_(name, decl, expr)                     \
+  auto name = (expr);                                        \
+  if (!name) return tl::unexpected(std::move(name).error()); \
   decl = std::move(*name)
 
 // Binds the value of `expr` or returns its error: LOOM_TRY(const auto plan, make_plan(policy));
 #define LOOM_TRY(decl, expr) LOOM_TRY_IMPL_(LOOM_JOIN_(loom_try_, __LINE__), decl, expr)
 
 // The same for a Result<void>.
-#define LOOM_TRY_VOID(expr)                                          \
-  do {                                                               \
-    if (auto loom_r_ = (expr); !loom_r_) {                           \
-      return tl::unexpected(std::move(loom_r_).error());             \
-    }                                                                \
+#define LOOM_TRY_VOID(expr)                              \
+  do {                                                   \
+    if (auto loom_r_ = (expr); !loom_r_) {               \
+      return tl::unexpected(std::move(loom_r_).error()); \
+    }                                                    \
   } while (false)

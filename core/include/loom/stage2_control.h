@@ -1,30 +1,32 @@
 #pragma once
 
+#include <loom/bytes.h>
+#include <loom/result.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include <loom/bytes.h>
-#include <loom/result.h>
-
 namespace loom {
 
-// The conversation on the control channel between the host and a stage 2: one end of a SOCK_SEQPACKET
-// pair, one message a packet. docs/jail.md, "Prepare, report, commit".
+// The conversation on the control channel between the host and a stage 2: one end of a
+// SOCK_SEQPACKET pair, one message a packet. docs/jail.md, "Prepare, report, commit".
 //
-//   stage 2 -> host  ready    after the report pipe was written and closed. The kernel's credentials
+//   stage 2 -> host  ready    after the report pipe was written and closed. The kernel's
+//   credentials
 //                             of this packet tell the host the process that becomes the command
 //   host -> stage 2  commit   carries one sealed memory file (SCM_RIGHTS) with a CommitDocument
-//   stage 2 -> host  failed   the step that failed, errno, and the thing it failed on; exit 126 follows
+//   stage 2 -> host  failed   the step that failed, errno, and the thing it failed on; exit 126
+//   follows
 //
-// End of file towards stage 2 means: do not run, exit 126. End of file towards the host after a commit
-// means: the command is running (the socket is close-on-exec).
+// End of file towards stage 2 means: do not run, exit 126. End of file towards the host after a
+// commit means: the command is running (the socket is close-on-exec).
 enum class ControlKind : std::uint8_t { kReady = 1, kCommit = 2, kFailed = 3 };
 
 // Where stage 2 stopped. Steps up to kReport precede the report.
 enum class Stage2Step : std::uint8_t {
   kDocument = 1,
-  kView,          // a planned mask is not in place (D22)
+  kView,  // a planned mask is not in place (D22)
   kLimits,
   kSession,
   kNoNewPrivs,
@@ -32,10 +34,10 @@ enum class Stage2Step : std::uint8_t {
   kLandlock,
   kFilter,
   kReport,
-  kCommit,        // no commit, or not a readable one
-  kDirectory,     // the working directory (D19)
-  kLookup,        // the program is not in any directory of PATH
-  kExecute,       // execve refused
+  kCommit,     // no commit, or not a readable one
+  kDirectory,  // the working directory (D19)
+  kLookup,     // the program is not in any directory of PATH
+  kExecute,    // execve refused
 };
 [[nodiscard]] std::string_view stage2_step_name(Stage2Step step) noexcept;
 
@@ -43,7 +45,7 @@ struct ControlMessage {
   ControlKind kind = ControlKind::kReady;
   Stage2Step step = Stage2Step::kDocument;  // kFailed only
   std::int32_t error = 0;                   // kFailed only: errno, 0 when none
-  std::string detail;                       // kFailed only: the thing; at most 1,024 bytes
+  std::string detail{};                     // kFailed only: the thing; at most 1,024 bytes
   friend bool operator==(const ControlMessage&, const ControlMessage&) = default;
 };
 
@@ -54,9 +56,9 @@ inline constexpr std::size_t kMaxControlBytes = 2'048;
 
 // What becomes of the process once the commit arrives.
 struct CommitDocument {
-  std::vector<std::string> argv;
-  std::vector<std::string> environment;  // NAME=VALUE, exactly what the command sees
-  std::string cwd;                       // absolute, or empty for "/"
+  std::vector<std::string> argv{};
+  std::vector<std::string> environment{};  // NAME=VALUE, exactly what the command sees
+  std::string cwd{};                       // absolute, or empty for "/"
   friend bool operator==(const CommitDocument&, const CommitDocument&) = default;
 };
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace loom {
 
@@ -22,7 +24,12 @@ class Utf8 {
 };
 
 // For messages and logs: `text` with control bytes, backslash, quote and invalid UTF-8 as \xNN, cut
-// at `max_bytes` with an ellipsis. Never used for anything a program compares.
+// at `max_bytes` (the ellipsis included) with an ellipsis. Control bytes are C0, DEL and C1. Never
+// used for anything a program compares.
 [[nodiscard]] std::string escaped(std::string_view text, std::size_t max_bytes = 4096);
+
+// The same for a whole sentence from elsewhere, which may quote and escape names itself: backslash
+// and quote stay as they are.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 4096);
 
 }  // namespace loom

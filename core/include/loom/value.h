@@ -1,17 +1,17 @@
 #pragma once
 
+#include <loom/bytes.h>
+#include <loom/result.h>
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include <loom/bytes.h>
-#include <loom/result.h>
-
 namespace loom {
 
 // One decoded msgpack value: the common ground of the wire, the policy document, the values that
-// cross the backend boundary and the document of stage 2. Only parse_value makes trees from bytes, so
-// every reader gets the same strictness.
+// cross the backend boundary and the document of stage 2. Only parse_value makes trees from bytes,
+// so every reader gets the same strictness.
 //
 // Text and binary are borrowed from the bytes that were parsed; keep those alive.
 struct Value {
@@ -32,8 +32,8 @@ struct Value {
   std::uint64_t unsigned_number = 0;
   std::int64_t negative_number = 0;
   double float_number = 0;
-  std::string_view bytes;    // kText and kBinary
-  std::vector<Value> items;  // kArray: the elements. kMap: key, value, key, value, …
+  std::string_view bytes{};    // kText and kBinary
+  std::vector<Value> items{};  // kArray: the elements. kMap: key, value, key, value, …
 
   [[nodiscard]] bool is(Kind k) const noexcept { return kind == k; }
   // The value of a text key, or null. Map only; keys are unique, parse_value saw to it.
@@ -43,32 +43,37 @@ struct Value {
 // What a kind is called in messages: "map", "array", "string", "binary", "integer", …
 [[nodiscard]] std::string_view kind_name(Value::Kind kind) noexcept;
 
-inline constexpr std::size_t kMaxValueNesting = 256;    // containers inside containers (D20)
-inline constexpr std::size_t kMaxValueItems = 262'144;  // values in one document, all levels together
+inline constexpr std::size_t kMaxValueNesting = 256;  // containers inside containers (D20)
+inline constexpr std::size_t kMaxValueItems =
+    262'144;  // values in one document, all levels together
 
 // Reads exactly one msgpack value that fills `bytes` completely.
 //
-// Refused with kInvalidRequest: truncated or empty input, bytes after the value, ext types, float32,
-// non-finite float64, the unused byte c1, a map with two equal keys, more than kMaxValueNesting
-// levels, more than kMaxValueItems values. Non-minimal headers are accepted. Never reserves memory on
-// the strength of an announced length.
+// Refused with kInvalidRequest: truncated or empty input, bytes after the value, ext types,
+// float32, non-finite float64, the unused byte c1, a map with two equal keys, more than
+// kMaxValueNesting levels, more than kMaxValueItems values. Non-minimal headers are accepted. Never
+// reserves memory on the strength of an announced length.
 [[nodiscard]] Result<Value> parse_value(ByteView bytes);
 
-// Writes msgpack, always in the smallest encoding. Nothing checks that what was announced is written;
-// the writer's caller does, by construction.
+// Writes msgpack, always in the smallest encoding. Nothing checks that what was announced is
+// written; the writer's caller does, by construction.
 class ValueWriter {
  public:
   void nil();
   void boolean(bool value);
   void number(std::uint64_t value);
   void signed_number(std::int64_t value);
-  void text(std::string_view utf8);  // str; the caller vouches for UTF-8 where the reader demands it
-  void binary(ByteView bytes);       // bin
+  void text(
+      std::string_view utf8);   // str; the caller vouches for UTF-8 where the reader demands it
+  void binary(ByteView bytes);  // bin
   // str when the bytes are valid UTF-8, else bin: how file names, arguments and variables travel.
   void name(std::string_view bytes);
   void array(std::size_t count);  // followed by `count` values
   void map(std::size_t count);    // followed by `count` times key, value
   void encoded(ByteView value);   // an already encoded value, copied as it is
+
+  // Room for `bytes` in all, so that a large value is copied once.
+  void reserve(std::size_t bytes) { out_.reserve(bytes); }
 
   [[nodiscard]] const Bytes& bytes() const noexcept { return out_; }
   [[nodiscard]] Bytes take() noexcept { return std::move(out_); }

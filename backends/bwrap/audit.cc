@@ -1,0 +1,190 @@
+#include "audit.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "render_argv.h"
+#include "replay.h"
+
+namespace loom::bwrap {
+namespace {
+
+struct Counts {
+  std::size_t ro = 0;
+  std::size_t rw = 0;
+  std::size_t mask = 0;
+  std::size_t bind_ro = 0;
+  std::size_t bind_rw = 0;
+};
+
+std::string named_operation(const MountOperation* operation) {
+  if (operation == nullptr) return "no operation at all";
+  if (operation->mount_class == MountClass::kRootTmpfs) return "the jail's own root tmpfs";
+  return "`" + fragment_text(*operation) + "`";
+}
+
+// Replays one view for one policy's entries.
+class Auditor {
+ public:
+  Auditor(const std::vector<MountOperation>& view, const RunMemo& memo)
+      : view_(&view), memo_(&memo), replay_(view) {}
+
+  [[nodiscard]] ViewAudit run() {
+    for (const Subject& subject : memo_->subjects) judge(subject);
+    return {.applied = applied(), .widened = std::move(widened_)};
+  }
+
+ private:
+  void judge(const Subject& subject) {
+    const MountOperation* operation = replay_.effective(subject.real);
+    switch (subject.role) {
+      case PathRole::kReadableRoot:
+        return judge_readable(subject, operation);
+      case PathRole::kWritableRoot:
+        return judge_writable(subject, operation);
+      case PathRole::kProtected:
+        return judge_protected(subject, operation);
+      case PathRole::kMount:
+        return judge_mount(operation);
+      case PathRole::kScratch:
+        return judge_scratch(subject, operation);
+      case PathRole::kSystemRoot:
+        return;
+    }
+  }
+
+  void judge_readable(const Subject& subject, const MountOperation* operation) {
+    const bool writable = operation != nullptr && is_writable(operation->mount_class);
+    if (!writable || is_in_writable_root(subject.real)) {
+      ++counts_.ro;
+    } else {
+      widen("readable root", subject, "is writable", operation);
+    }
+  }
+
+  void judge_writable(const Subject& subject, const MountOperation* operation) {
+    if (operation == nullptr) return;
+    if (is_host_writable(operation->mount_class)) {
+      ++counts_.rw;
+    } else if (operation->mount_class == MountClass::kMountReadOnly) {
+      widen("writable root", subject, "is read-only", operation);
+    }
+  }
+
+  void judge_protected(const Subject& subject, const MountOperation* operation) {
+    if (operation != nullptr && is_writable(operation->mount_class)) {
+      widen("protected path", subject, "is writable", operation);
+    } else if (operation != nullptr && is_masked(operation->mount_class)) {
+      ++counts_.mask;
+    } else {
+      widen("protected path", subject, "is readable, its mask was undone", operation);
+    }
+  }
+
+  void judge_mount(const MountOperation* operation) {
+    if (operation == nullptr) return;
+    if (operation->mount_class == MountClass::kMountReadOnly) ++counts_.bind_ro;
+    if (operation->mount_class == MountClass::kMountReadWrite) ++counts_.bind_rw;
+  }
+
+  void judge_scratch(const Subject& subject, const MountOperation* operation) {
+    if (!memo_->scratch_is_tmpfs) return;
+    if (operation != nullptr && operation->mount_class == MountClass::kScratchTmpfs) return;
+    widen("tmpfs scratch", subject, "is not in place", operation);
+  }
+
+  [[nodiscard]] bool is_in_writable_root(const AbsolutePath& path) const {
+    return std::any_of(
+        memo_->subjects.begin(), memo_->subjects.end(), [&path](const Subject& subject) {
+          return subject.role == PathRole::kWritableRoot && path.is_within(subject.real);
+        });
+  }
+
+  void widen(std::string_view kind, const Subject& subject, std::string_view predicate,
+             const MountOperation* operation) {
+    widened_.push_back("mounts: " + std::string(kind) + " " + subject.written.str() + " " +
+                       std::string(predicate) + ": " + named_operation(operation) +
+                       " is the final mount operation covering it");
+  }
+
+  [[nodiscard]] std::string applied() const {
+    if (view_->empty()) return {};
+    const MountOperation* root = replay_.effective("/");
+    const bool minimal = root != nullptr && root->mount_class == MountClass::kRootTmpfs;
+    return "mounts:ro=" + std::to_string(counts_.ro) + ",rw=" + std::to_string(counts_.rw) +
+           ",mask=" + std::to_string(counts_.mask) + ",bind_ro=" + std::to_string(counts_.bind_ro) +
+           ",bind_rw=" + std::to_string(counts_.bind_rw) +
+           ",scratch=" + (memo_->scratch_is_tmpfs ? "tmpfs" : "bind") +
+           ",base=" + (minimal ? "minimal" : "host-view") + ",plan=" + view_digest(*view_);
+  }
+
+  const std::vector<MountOperation>* view_;
+  const RunMemo* memo_;
+  ViewReplay replay_;
+  Counts counts_;
+  std::vector<std::string> widened_;
+};
+
+bool names_any(const RunMemo& memo, PathRole role) {
+  return std::any_of(memo.subjects.begin(), memo.subjects.end(),
+                     [role](const Subject& subject) { return subject.role == role; });
+}
+
+// Everything the policy asked for that only bubblewrap could have held.
+std::string degraded_skip(const RunMemo& memo) {
+  std::string missing = "namespaces, minimal view";
+  const bool landlock = memo.kernel.landlock_abi > 0;
+  if (names_any(memo, PathRole::kReadableRoot)) missing += ", readable roots (all can be read)";
+  if (names_any(memo, PathRole::kWritableRoot) && !landlock) {
+    missing += ", writable roots (all can be written)";
+  }
+  if (names_any(memo, PathRole::kProtected)) missing += ", protected paths";
+  if (names_any(memo, PathRole::kMount)) missing += ", explicit mounts";
+  missing += memo.scratch_is_tmpfs ? ", tmpfs scratch" : ", scratch as a mount of its own";
+  return "skip:bwrap: no bubblewrap (" + memo.launcher_reason + "), so not held: " + missing;
+}
+
+std::vector<std::string> extras(const RunMemo& memo) {
+  constexpr std::uint32_t kReferAbi = 2;
+  constexpr std::uint32_t kScopeAbi = 6;
+  std::vector<std::string> entries;
+  if (memo.jailed) entries.emplace_back("mounts-by=name");
+  // AF_UNIX is always admitted, and no right of Landlock's that this build knows covers connecting
+  // to a socket that the view shows.
+  entries.emplace_back("unheld:unix-path");
+  const std::uint32_t abi = memo.kernel.landlock_abi;
+  if (abi > 0 && abi < kReferAbi) entries.emplace_back("unheld:refer");
+  if (abi > 0 && abi < kScopeAbi) entries.emplace_back("unheld:signal-scope");
+  if (!memo.cuts_network() && !memo.kernel.seccomp) {
+    entries.emplace_back("unheld:socket-families");
+  }
+  return entries;
+}
+
+}  // namespace
+
+ViewAudit audit_view(const std::vector<MountOperation>& view, const RunMemo& memo) {
+  if (view.empty()) return {};
+  return Auditor(view, memo).run();
+}
+
+Result<Audit> audit(const JailPlan& plan) {
+  LOOM_TRY(const RunMemo memo, decode_run_memo(plan.backend));
+  Audit audit;
+  audit.extras = extras(memo);
+  if (!memo.jailed) {
+    audit.when_witnessed = {degraded_skip(memo)};
+    audit.when_silent = audit.when_witnessed;
+    return audit;
+  }
+  ViewAudit view = audit_view(plan.view, memo);
+  audit.when_witnessed = {"bwrap"};
+  if (!view.applied.empty()) audit.when_witnessed.push_back(std::move(view.applied));
+  audit.when_silent = {
+      "skip:bwrap: no report came from inside the jail, so nothing shows that bubblewrap built it"};
+  audit.widened = std::move(view.widened);
+  audit.widened.insert(audit.widened.end(), memo.link_remarks.begin(), memo.link_remarks.end());
+  return audit;
+}
+
+}  // namespace loom::bwrap

@@ -1,0 +1,62 @@
+#include "capability_number.h"
+
+#include <string>
+
+namespace loom::bwrap {
+namespace {
+
+// By number, as <linux/capability.h> has them.
+constexpr std::string_view kCapabilities[] = {"CAP_CHOWN",
+                                              "CAP_DAC_OVERRIDE",
+                                              "CAP_DAC_READ_SEARCH",
+                                              "CAP_FOWNER",
+                                              "CAP_FSETID",
+                                              "CAP_KILL",
+                                              "CAP_SETGID",
+                                              "CAP_SETUID",
+                                              "CAP_SETPCAP",
+                                              "CAP_LINUX_IMMUTABLE",
+                                              "CAP_NET_BIND_SERVICE",
+                                              "CAP_NET_BROADCAST",
+                                              "CAP_NET_ADMIN",
+                                              "CAP_NET_RAW",
+                                              "CAP_IPC_LOCK",
+                                              "CAP_IPC_OWNER",
+                                              "CAP_SYS_MODULE",
+                                              "CAP_SYS_RAWIO",
+                                              "CAP_SYS_CHROOT",
+                                              "CAP_SYS_PTRACE",
+                                              "CAP_SYS_PACCT",
+                                              "CAP_SYS_ADMIN",
+                                              "CAP_SYS_BOOT",
+                                              "CAP_SYS_NICE",
+                                              "CAP_SYS_RESOURCE",
+                                              "CAP_SYS_TIME",
+                                              "CAP_SYS_TTY_CONFIG",
+                                              "CAP_MKNOD",
+                                              "CAP_LEASE",
+                                              "CAP_AUDIT_WRITE",
+                                              "CAP_AUDIT_CONTROL",
+                                              "CAP_SETFCAP",
+                                              "CAP_MAC_OVERRIDE",
+                                              "CAP_MAC_ADMIN",
+                                              "CAP_SYSLOG",
+                                              "CAP_WAKE_ALARM",
+                                              "CAP_BLOCK_SUSPEND",
+                                              "CAP_AUDIT_READ",
+                                              "CAP_PERFMON",
+                                              "CAP_BPF",
+                                              "CAP_CHECKPOINT_RESTORE"};
+
+}  // namespace
+
+Result<std::uint32_t> capability_number(std::string_view name) {
+  std::uint32_t number = 0;
+  for (const std::string_view known : kCapabilities) {
+    if (known == name) return number;
+    ++number;
+  }
+  return fail(ErrorCode::kInvalidRequest, "no such capability: " + std::string(name));
+}
+
+}  // namespace loom::bwrap

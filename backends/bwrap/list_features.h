@@ -1,0 +1,13 @@
+#pragma once
+
+#include <loom/features.h>
+#include <loom/result.h>
+
+namespace loom::bwrap {
+
+// Whether a run on such a machine is built by bubblewrap. Otherwise it is degraded: stage 2 alone.
+[[nodiscard]] bool has_jail(const HostFacts& facts) noexcept;
+
+[[nodiscard]] Result<Features> list_features(const HostFacts& facts);
+
+}  // namespace loom::bwrap

@@ -1,0 +1,186 @@
+#include "plan.h"
+
+#include <loom/stage2_control.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "capability_number.h"
+#include "compile_filter.h"
+#include "list_features.h"
+#include "refuse.h"
+#include "render_argv.h"
+#include "replay.h"
+#include "resolve.h"
+#include "run_memo.h"
+#include "view.h"
+
+namespace loom::bwrap {
+namespace {
+
+constexpr std::uint32_t kPolicyVersion = 2;
+
+Result<void> refuse_the_impossible(const PlanRequest& request) {
+  if (request.command.argv.empty()) return fail(ErrorCode::kInvalidRequest, "the command is empty");
+  if (request.policy.version != kPolicyVersion) {
+    return fail(ErrorCode::kUnsupported, "policy: version " +
+                                             std::to_string(request.policy.version) +
+                                             " is not enforced by this backend");
+  }
+  if (!request.facts.stage2.present) {
+    return fail(ErrorCode::kUnsupported, "stage 2 is missing: " + request.facts.stage2.reason);
+  }
+  return {};
+}
+
+void add_subjects(RunMemo& memo, const std::vector<NamedPath>& paths, PathRole role) {
+  for (const NamedPath& path : paths) {
+    memo.subjects.push_back({.role = role,
+                             .writable = false,
+                             .present = !path.is_missing(),
+                             .written = path.written,
+                             .real = path.real,
+                             .identity = path.identity});
+  }
+}
+
+void add_subjects(RunMemo& memo, const ResolvedPolicy& policy) {
+  add_subjects(memo, policy.readable, PathRole::kReadableRoot);
+  add_subjects(memo, policy.writable, PathRole::kWritableRoot);
+  add_subjects(memo, policy.protected_paths, PathRole::kProtected);
+  for (const NamedMount& mount : policy.mounts) {
+    add_subjects(memo, {mount.at}, PathRole::kMount);
+    memo.subjects.back().writable = mount.writable;
+  }
+  add_subjects(memo, {policy.scratch}, PathRole::kScratch);
+}
+
+Result<RunMemo> make_memo(const PlanRequest& request, const ResolvedPolicy& policy) {
+  LOOM_TRY(KernelFacts kernel, decode_kernel_facts(request.facts.backend));
+  RunMemo memo;
+  memo.jailed = has_jail(request.facts);
+  memo.launcher_reason = request.facts.launcher.reason;
+  memo.network = request.policy.network.mode;
+  memo.cpu_s = request.policy.limits.cpu_s;
+  memo.fsize_bytes = request.policy.limits.fsize_bytes;
+  for (const std::string& name : request.keep_capabilities) {
+    LOOM_TRY(const std::uint32_t number, capability_number(name));
+    memo.keep_caps.push_back(number);
+  }
+  memo.kernel = std::move(kernel);
+  memo.machine = request.facts.machine;
+  memo.scratch_is_tmpfs = policy.scratch_is_tmpfs;
+  add_subjects(memo, policy);
+  memo.commit = encode(CommitDocument{.argv = request.command.argv,
+                                      .environment = request.command.environment,
+                                      .cwd = request.command.cwd});
+  return memo;
+}
+
+// Indices of tolerant binds whose source is absent.
+std::vector<std::uint64_t> sourceless(const std::vector<MountOperation>& view) {
+  std::vector<std::uint64_t> indices;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const bool tolerant =
+        view[i].form == MountForm::kBindTry || view[i].form == MountForm::kReadOnlyBindTry;
+    if (tolerant && view[i].identity == FileIdentity{}) indices.push_back(i);
+  }
+  return indices;
+}
+
+// Whether the jail can have a link of its own there: the name lies on one of the jail's own tmpfs,
+// and no operation needs it, or something below it, as a mount point.
+bool has_room_for_link(const AbsolutePath& place, const std::vector<MountOperation>& view,
+                       const ViewReplay& replay) {
+  const MountOperation* around = replay.effective(place);
+  if (around == nullptr || (around->mount_class != MountClass::kRootTmpfs &&
+                            around->mount_class != MountClass::kScratchTmpfs)) {
+    return false;
+  }
+  return std::none_of(view.begin(), view.end(), [&place](const MountOperation& operation) {
+    return operation.region.is_within(place);
+  });
+}
+
+// Regions are real paths. Where a policy spells a path through a link of the host, the jail gets
+// that very link: a second bind at the written name would show the object without the masks and the
+// read-only mounts that lie inside it.
+std::vector<HostLink> links_to_show(const ResolvedPolicy& policy,
+                                    const std::vector<MountOperation>& view,
+                                    const ViewReplay& replay) {
+  std::map<AbsolutePath, std::string> links;
+  const auto add = [&](const NamedPath& path) {
+    if (path.is_missing()) return;
+    for (const LinkFact& link : path.links) links.try_emplace(link.place, link.target);
+  };
+  for (const NamedPath& path : policy.readable) add(path);
+  for (const NamedPath& path : policy.writable) add(path);
+  for (const NamedMount& mount : policy.mounts) add(mount.at);
+  add(policy.scratch);
+  std::vector<HostLink> shown;
+  for (const auto& [place, target] : links) {
+    if (has_room_for_link(place, view, replay)) shown.push_back({.place = place, .target = target});
+  }
+  return shown;
+}
+
+std::vector<std::string> notes(const ResolvedPolicy& policy) {
+  std::vector<std::string> sentences;
+  for (const NamedPath& path : policy.readable) {
+    if (path.is_missing()) {
+      sentences.push_back("readable root " + path.written.str() +
+                          " does not exist and is left out");
+    }
+  }
+  for (const NamedMount& mount : policy.mounts) {
+    if (mount.at.is_missing()) {
+      sentences.push_back("optional mount " + mount.at.written.str() +
+                          " does not exist and is left out");
+    }
+  }
+  return sentences;
+}
+
+// The part of a plan that only bubblewrap can realise.
+Result<void> plan_view(const ResolvedPolicy& policy, RunMemo& memo, JailPlan& plan) {
+  constexpr std::size_t kArgumentsOfLink = 3;
+  LOOM_TRY_VOID(refuse_protected_proc(policy));
+  LOOM_TRY_VOID(refuse_mounts_over_masks(policy));
+  plan.view = build_view(policy);
+  const ViewReplay replay(plan.view);
+  LOOM_TRY(memo.link_remarks, judge_links(policy, replay));
+  LOOM_TRY_VOID(refuse_unmountable(plan.view, replay));
+  LOOM_TRY_VOID(refuse_missing_sources(policy));
+  memo.dropped = sourceless(plan.view);
+  memo.links = links_to_show(policy, plan.view, replay);
+  plan.canonical_argv = canonical_argv(plan.view, memo.cuts_network());
+  plan.digest = view_digest(plan.view);
+  plan.notes = notes(policy);
+  return refuse_too_many_arguments(plan.canonical_argv.size() +
+                                   kArgumentsOfLink * memo.links.size());
+}
+
+Result<void> refuse_unfilterable(const RunMemo& memo) {
+  if (!memo.kernel.seccomp) return {};
+  const auto program = socket_filter(
+      memo.cuts_network() ? SocketFilter::kUnixOnly : SocketFilter::kUsualFamilies, memo.machine);
+  if (!program) return tl::unexpected(program.error());
+  return {};
+}
+
+}  // namespace
+
+Result<JailPlan> plan(const PlanRequest& request) {
+  LOOM_TRY_VOID(refuse_the_impossible(request));
+  const ResolvedPolicy policy = resolve(request.policy, request.facts);
+  LOOM_TRY_VOID(refuse_missing_mounts(policy));
+  LOOM_TRY(RunMemo memo, make_memo(request, policy));
+  JailPlan plan;
+  if (memo.jailed) LOOM_TRY_VOID(plan_view(policy, memo, plan));
+  LOOM_TRY_VOID(refuse_unfilterable(memo));
+  plan.backend = encode(memo);
+  return plan;
+}
+
+}  // namespace loom::bwrap

@@ -1,0 +1,169 @@
+#include "refuse.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "errno_text.h"
+#include "survey.h"
+#include "system_roots.h"
+
+namespace loom::bwrap {
+namespace {
+
+constexpr std::size_t kMaxArguments = 8'900;
+
+template <class Strings>
+std::string joined(const Strings& texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    if (!all.empty()) all += ", ";
+    all += text;
+  }
+  return all;
+}
+
+// "<list>: <path> (<errno text>)"
+std::string missing_entry(PathRole list, const NamedPath& path) {
+  return std::string(path_role_name(list)) + ": " + path.written.str() + " (" +
+         errno_text(path.error) + ")";
+}
+
+Result<void> refuse_if_any(const std::vector<std::string>& entries) {
+  if (entries.empty()) return {};
+  return fail(ErrorCode::kDenied, joined(entries));
+}
+
+// One kind of path and what the report calls it.
+struct LinkedPaths {
+  std::string_view what;
+  const std::vector<NamedPath>* paths;
+};
+
+// The first link on the way that the command could replace; null when there is none.
+const LinkFact* replaceable_link(const NamedPath& path, const ViewReplay& replay) {
+  for (const LinkFact& link : path.links) {
+    const MountOperation* around = replay.effective(link.place.parent());
+    if (around != nullptr && is_host_writable(around->mount_class)) return &link;
+  }
+  return nullptr;
+}
+
+Result<void> judge(std::string_view what, const NamedPath& path, const ViewReplay& replay,
+                   std::vector<std::string>& remarks) {
+  const LinkFact* link = replaceable_link(path, replay);
+  if (link == nullptr) return {};
+  const std::string named = std::string(what) + " " + path.written.str();
+  if (path.is_missing()) {
+    return fail(ErrorCode::kDenied, named + " goes through the link " + link->place.str() +
+                                        ", which the command can replace, to something that does "
+                                        "not exist: put the link elsewhere, or make its target");
+  }
+  remarks.push_back("mounts: " + named + " is reached through a link the command can replace");
+  return {};
+}
+
+bool overlap(const NamedPath& a, const NamedPath& b) {
+  return a.real.is_within(b.real) || b.real.is_within(a.real);
+}
+
+}  // namespace
+
+Result<void> refuse_missing_mounts(const ResolvedPolicy& policy) {
+  std::vector<std::string> missing;
+  for (const NamedMount& mount : policy.mounts) {
+    if (mount.required && mount.at.is_missing()) {
+      missing.push_back(missing_entry(PathRole::kMount, mount.at));
+    }
+  }
+  return refuse_if_any(missing);
+}
+
+Result<void> refuse_protected_proc(const ResolvedPolicy& policy) {
+  const AbsolutePath proc = known_path(kProcRoot);
+  for (const NamedPath& path : policy.protected_paths) {
+    if (proc.is_within(path.real) || proc.is_within(path.written)) {
+      return fail(ErrorCode::kDenied, "protected path " + path.written.str() +
+                                          " is at or above /proc, which the jail itself needs");
+    }
+  }
+  return {};
+}
+
+Result<void> refuse_mounts_over_masks(const ResolvedPolicy& policy) {
+  for (const NamedMount& mount : policy.mounts) {
+    for (const NamedPath& path : policy.protected_paths) {
+      if (overlap(mount.at, path)) {
+        return fail(ErrorCode::kDenied, "mount " + mount.at.written.str() +
+                                            " overlaps protected path " + path.written.str() +
+                                            ": both lead to " + mount.at.real.str());
+      }
+    }
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> judge_links(const ResolvedPolicy& policy,
+                                             const ViewReplay& replay) {
+  std::vector<std::string> remarks;
+  const LinkedPaths lists[] = {{"protected path", &policy.protected_paths},
+                               {"readable root", &policy.readable},
+                               {"writable root", &policy.writable}};
+  for (const LinkedPaths& list : lists) {
+    for (const NamedPath& path : *list.paths) {
+      LOOM_TRY_VOID(judge(list.what, path, replay, remarks));
+    }
+  }
+  for (const NamedMount& mount : policy.mounts) {
+    LOOM_TRY_VOID(judge("mount", mount.at, replay, remarks));
+  }
+  LOOM_TRY_VOID(judge("scratch", policy.scratch, replay, remarks));
+  return remarks;
+}
+
+Result<void> refuse_unmountable(const std::vector<MountOperation>& view, const ViewReplay& replay) {
+  std::set<std::string> unmountable;
+  std::set<std::string> left_behind;
+  for (const MountOperation& operation : view) {
+    const bool absent = operation.identity == FileIdentity{};
+    if (operation.mount_class != MountClass::kProtected || !absent) continue;
+    const MountOperation* around = replay.effective(operation.region.parent());
+    if (around == nullptr || !is_writable(around->mount_class)) {
+      unmountable.insert(operation.written.str());
+    } else if (is_host_writable(around->mount_class)) {
+      left_behind.insert(operation.written.str());
+    }
+  }
+  if (!unmountable.empty()) {
+    return fail(ErrorCode::kDenied,
+                "protected paths that do not exist and lie where the jail is "
+                "read-only, so that nothing can be mounted there: " +
+                    joined(unmountable));
+  }
+  if (!left_behind.empty()) {
+    return fail(ErrorCode::kDenied,
+                "protected paths that do not exist inside a region the command may write: " +
+                    joined(left_behind) + ": make them exist, or leave them out of the policy");
+  }
+  return {};
+}
+
+Result<void> refuse_missing_sources(const ResolvedPolicy& policy) {
+  std::vector<std::string> missing;
+  for (const NamedPath& root : policy.writable) {
+    if (root.is_missing()) missing.push_back(missing_entry(PathRole::kWritableRoot, root));
+  }
+  if (!policy.scratch_is_tmpfs && policy.scratch.is_missing()) {
+    missing.push_back(missing_entry(PathRole::kScratch, policy.scratch));
+  }
+  return refuse_if_any(missing);
+}
+
+Result<void> refuse_too_many_arguments(std::size_t arguments) {
+  if (arguments <= kMaxArguments) return {};
+  return fail(ErrorCode::kDenied, "the policy needs " + std::to_string(arguments) +
+                                      " bubblewrap arguments, and at most " +
+                                      std::to_string(kMaxArguments) + " can be passed");
+}
+
+}  // namespace loom::bwrap

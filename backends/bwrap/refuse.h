@@ -1,0 +1,43 @@
+#pragma once
+
+#include <loom/plan.h>
+#include <loom/result.h>
+
+#include <string>
+#include <vector>
+
+#include "replay.h"
+#include "resolve.h"
+
+namespace loom::bwrap {
+
+// What stands between a policy and its jail. Each refusal is kDenied and names every path it is
+// about; plan asks them in this order, and the first one that refuses wins.
+
+// A required mount whose source is not there. The only one that holds without bubblewrap, too.
+[[nodiscard]] Result<void> refuse_missing_mounts(const ResolvedPolicy& policy);
+
+// A protected path at or above /proc: stage 2 is started through the jail's own /proc.
+[[nodiscard]] Result<void> refuse_protected_proc(const ResolvedPolicy& policy);
+
+// A mount that meets a protected path once links are followed. The decoder compares only the
+// spelling, and a mount is laid after the masks.
+[[nodiscard]] Result<void> refuse_mounts_over_masks(const ResolvedPolicy& policy);
+
+// Paths that go through a link which lies where the command can replace it. With an absent target
+// they are refused; with an existing one they are returned as what the audit must say: "mounts: …".
+[[nodiscard]] Result<std::vector<std::string>> judge_links(const ResolvedPolicy& policy,
+                                                           const ViewReplay& replay);
+
+// Absent protected paths for which no mount point can be made: their directory is read-only in the
+// view, or it is the host's own, where a mount point would stay behind.
+[[nodiscard]] Result<void> refuse_unmountable(const std::vector<MountOperation>& view,
+                                              const ViewReplay& replay);
+
+// Writable roots and a scratch of the host that are not there.
+[[nodiscard]] Result<void> refuse_missing_sources(const ResolvedPolicy& policy);
+
+// bubblewrap takes 9,000 arguments at most, its own name and the command included.
+[[nodiscard]] Result<void> refuse_too_many_arguments(std::size_t arguments);
+
+}  // namespace loom::bwrap

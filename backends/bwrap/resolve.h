@@ -1,0 +1,47 @@
+#pragma once
+
+#include <loom/facts.h>
+#include <loom/policy.h>
+
+#include <vector>
+
+namespace loom::bwrap {
+
+// A path of the policy, or a system root, together with what this machine says about it.
+struct NamedPath {
+  AbsolutePath written;  // as the policy spells it; printed, never compared
+  AbsolutePath real;     // links followed: the deepest existing prefix, the rest appended
+  PathKind kind = PathKind::kMissing;
+  FileIdentity identity;  // zero when missing
+  FileIdentity
+      parent_identity;          // of the directory that holds real's last component; zero if absent
+  std::vector<LinkFact> links;  // met on the way
+  int error = 0;                // errno when missing
+
+  [[nodiscard]] bool is_missing() const noexcept { return kind == PathKind::kMissing; }
+};
+
+struct NamedMount {
+  NamedPath at;
+  bool writable = false;
+  bool required = false;
+};
+
+// A policy whose paths have been looked up.
+struct ResolvedPolicy {
+  std::vector<NamedPath> system_roots;
+  std::vector<NamedPath> readable;
+  std::vector<NamedPath> writable;
+  std::vector<NamedPath> protected_paths;
+  std::vector<NamedMount> mounts;
+  NamedPath scratch;  // the host's path, or where the tmpfs goes
+  bool scratch_is_tmpfs = true;
+
+  // Whether a root or the scratch is "/" itself, so that the host's own links are in the view.
+  [[nodiscard]] bool shows_whole_host() const noexcept;
+};
+
+// A path that the facts do not know counts as missing under its own name.
+[[nodiscard]] ResolvedPolicy resolve(const Policy& policy, const HostFacts& facts);
+
+}  // namespace loom::bwrap

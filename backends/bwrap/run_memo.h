@@ -1,0 +1,60 @@
+#pragma once
+
+#include <loom/facts.h>
+#include <loom/features.h>
+#include <loom/policy.h>
+#include <loom/result.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel_facts.h"
+
+namespace loom::bwrap {
+
+// A path the policy names, as render and audit need it.
+struct Subject {
+  PathRole role = PathRole::kReadableRoot;
+  bool writable = false;  // kMount only: bound read-write
+  bool present = false;
+  AbsolutePath written;
+  AbsolutePath real;
+  FileIdentity identity;
+  friend bool operator==(const Subject&, const Subject&) = default;
+};
+
+// A link of the host that the jail shows too, so that a path works as the policy spells it.
+struct HostLink {
+  AbsolutePath place;
+  std::string target;
+  friend bool operator==(const HostLink&, const HostLink&) = default;
+};
+
+// What plan leaves for render and audit besides the view: JailPlan::backend.
+struct RunMemo {
+  bool jailed = false;
+  std::string launcher_reason;  // why there is no bubblewrap; not jailed only
+  NetworkMode network = NetworkMode::kOff;
+  std::optional<std::uint64_t> cpu_s;
+  std::optional<std::uint64_t> fsize_bytes;
+  std::vector<std::uint64_t> keep_caps;  // capability numbers
+  KernelFacts kernel;
+  std::string machine;
+  bool scratch_is_tmpfs = true;
+  std::vector<Subject> subjects;       // the policy's own entries, duplicates included
+  std::vector<std::uint64_t> dropped;  // indices into the view: tolerant binds without a source
+  std::vector<HostLink> links;
+  std::vector<std::string>
+      link_remarks;  // "mounts: …" of paths behind links the command can replace
+  Bytes commit;      // encoded CommitDocument
+
+  [[nodiscard]] bool cuts_network() const noexcept { return network != NetworkMode::kFull; }
+  friend bool operator==(const RunMemo&, const RunMemo&) = default;
+};
+
+[[nodiscard]] Bytes encode(const RunMemo& memo);
+[[nodiscard]] Result<RunMemo> decode_run_memo(ByteView bytes);
+
+}  // namespace loom::bwrap

@@ -1,0 +1,71 @@
+#include "descriptors.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <vector>
+
+namespace loom::bwrap {
+namespace {
+
+constexpr unsigned kCloseRangeCloexec = 1U << 2U;  // kernel 5.11
+
+// Every open descriptor; empty when /proc cannot be read, since the listing itself needs one.
+std::vector<int> list_descriptors() {
+  std::vector<int> found;
+  DIR* directory = ::opendir("/proc/self/fd");
+  if (directory == nullptr) return found;
+  while (const dirent* entry = ::readdir(directory)) {
+    char* end = nullptr;
+    const long number = ::strtol(entry->d_name, &end, 10);
+    const bool is_number = end != entry->d_name && *end == '\0';
+    if (is_number) found.push_back(static_cast<int>(number));
+  }
+  ::closedir(directory);
+  return found;
+}
+
+// For kernels before 5.9 (no close_range) and 5.11 (no close-on-exec flag).
+template <class Visit>
+bool visit_descriptors(int first, Visit visit) {
+  const std::vector<int> all = list_descriptors();
+  for (const int fd : all) {
+    if (fd >= first) visit(fd);
+  }
+  return !all.empty();
+}
+
+void mark(int fd) noexcept { ::fcntl(fd, F_SETFD, FD_CLOEXEC); }
+
+}  // namespace
+
+bool fill_standard_descriptors() noexcept {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is `fd`. Not close-on-exec: it becomes the command's.
+    if (::open("/dev/null", O_RDWR) != fd) return false;  // NOLINT(android-cloexec-open)
+  }
+  return true;
+}
+
+bool close_unexpected_descriptors() {
+  constexpr int kFirst = kControlFd + 1;
+  if (::syscall(SYS_close_range, kFirst, ~0U, 0U) != 0 &&
+      !visit_descriptors(kFirst, [](int fd) { ::close(fd); })) {
+    return false;
+  }
+  for (const int fd : {kDocumentFd, kReportFd, kControlFd}) mark(fd);
+  return true;
+}
+
+bool mark_descriptors_for_closing() {
+  constexpr int kFirst = STDERR_FILENO + 1;
+  if (::syscall(SYS_close_range, kFirst, ~0U, kCloseRangeCloexec) == 0) return true;
+  return visit_descriptors(kFirst, mark);
+}
+
+}  // namespace loom::bwrap

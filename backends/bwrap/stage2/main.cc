@@ -1,0 +1,50 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#include <utility>
+
+#include "control.h"
+#include "descriptors.h"
+#include "failure.h"
+#include "prepare.h"
+#include "prepare_document.h"
+#include "run_command.h"
+
+namespace loom::bwrap {
+namespace {
+
+StepResult<PrepareDocument> read_document() {
+  if (::fcntl(kDocumentFd, F_GETFD) < 0 || ::fcntl(kReportFd, F_GETFD) < 0 ||
+      ::fcntl(kControlFd, F_GETFD) < 0) {
+    return stop(Stage2Step::kDocument,
+                "descriptors 3 to 5: this program is started by loom-exec, not by hand", errno);
+  }
+  LOOM_TRY(const Bytes bytes,
+           read_sealed_file(kDocumentFd, Stage2Step::kDocument, "prepare document"));
+  auto document = decode_prepare_document(bytes);
+  if (!document) return stop(Stage2Step::kDocument, document.error().message);
+  return std::move(*document);
+}
+
+StepResult<CommitDocument> prepare_and_wait() {
+  if (!fill_standard_descriptors()) return stop(Stage2Step::kDocument, "/dev/null", errno);
+  if (!close_unexpected_descriptors()) return stop(Stage2Step::kDocument, "/proc/self/fd", errno);
+  ::signal(SIGPIPE, SIG_IGN);  // a report that nobody reads is an error here, not a death
+  LOOM_TRY(const PrepareDocument document, read_document());
+  LOOM_TRY(const InnerReport report, prepare(document));
+  LOOM_TRY_VOID(write_report(report, kReportFd));
+  LOOM_TRY_VOID(send_ready(kControlFd));
+  return await_commit(kControlFd);
+}
+
+}  // namespace
+}  // namespace loom::bwrap
+
+// Runs inside the jail, restricts itself by the document on descriptor 3, reports on 4, and becomes
+// the command that arrives on 5. Reads no argument and no variable.
+int main() noexcept {
+  auto command = loom::bwrap::prepare_and_wait();
+  loom::bwrap::give_up(command ? loom::bwrap::run_command(std::move(*command)) : command.error(),
+                       loom::bwrap::kControlFd);
+}

@@ -1,0 +1,491 @@
+#include "app/execution.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "app/known_unmet.h"
+#include "host/errno_text.h"
+#include "host/path_survey.h"
+#include "host/process_table.h"
+
+namespace loom::app {
+namespace {
+
+constexpr short kReadable = POLLIN;
+// One stream's share of a wake-up; the other stream, frames and timers get their turn after it.
+constexpr int kReadsPerWakeUp = 4;
+// How often, and how long apart, a commit is put off until the jail would die with us.
+constexpr int kMaxCommitTries = 100;
+constexpr std::chrono::microseconds kCommitPause{200};
+
+struct PipeEnds {
+  UniqueFd ours;
+  UniqueFd childs;
+};
+
+// A pipe of which the child reads or writes one end; our end does not block.
+Result<PipeEnds> make_pipe(bool child_reads) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
+  }
+  UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  const int ours = child_reads ? write_end.get() : read_end.get();
+  if (::fcntl(ours, F_SETFL, O_NONBLOCK) != 0) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
+  }
+  if (child_reads) return PipeEnds{.ours = std::move(write_end), .childs = std::move(read_end)};
+  return PipeEnds{.ours = std::move(read_end), .childs = std::move(write_end)};
+}
+
+bool would_block(int error) { return error == EAGAIN || error == EINTR; }
+
+}  // namespace
+
+Execution::Execution(host::EventLoop& loop, Session& session, PreparedRun run,
+                     ExecutionEvents events)
+    : loop_(loop),
+      session_(session),
+      run_(std::move(run)),
+      events_(std::move(events)),
+      out_{UniqueFd(), host::OutputCap(run_.policy.limits.output_bytes), Stream::kStdout},
+      err_{UniqueFd(), host::OutputCap(run_.policy.limits.output_bytes), Stream::kStderr} {}
+
+Result<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Session& session,
+                                                    PreparedRun run, ExecutionEvents events) {
+  std::unique_ptr<Execution> execution(
+      new Execution(loop, session, std::move(run), std::move(events)));
+  LOOM_TRY_VOID(execution->launch());
+  execution->watch_everything();
+  execution->arm_wall_clock();
+  return execution;
+}
+
+Result<void> Execution::launch() {
+  const bool has_stage2 = run_.launch.report_number >= 0;
+  LOOM_TRY(PipeEnds in, make_pipe(true));
+  LOOM_TRY(PipeEnds out, make_pipe(false));
+  LOOM_TRY(PipeEnds err, make_pipe(false));
+  PipeEnds report;
+  host::ControlPair control;
+  if (has_stage2) {
+    LOOM_TRY(report, make_pipe(false));
+    LOOM_TRY(control, host::make_control_pair());
+  }
+  started_ = std::chrono::steady_clock::now();
+  LOOM_TRY(StartedRun started, session_.start(run_.launch, {.in = in.childs.get(),
+                                                            .out = out.childs.get(),
+                                                            .err = err.childs.get(),
+                                                            .report = report.childs.get(),
+                                                            .control = control.child.get()}));
+  child_ = std::move(started.child);
+  if (child_.failure && run_.launch.image != ImageKind::kCommand) {
+    ::waitpid(child_.pid, nullptr, 0);
+    child_.pid = -1;
+    return fail(ErrorCode::kSystem,
+                std::string("start of ") + run_.launch.argv.front() + ": " +
+                    host::child_step_name(child_.failure->step) + ": " +
+                    host::errno_text(child_.failure->error),
+                child_.failure->error);
+  }
+  start_entries_ = std::move(started.entries);
+  stdin_.emplace(std::move(in.ours));
+  out_.pipe = std::move(out.ours);
+  err_.pipe = std::move(err.ours);
+  report_pipe_ = std::move(report.ours);
+  control_ = std::move(control.host);
+  return {};
+}
+
+void Execution::watch_everything() {
+  // The order is the order of handlers in one wake-up: what the command said comes before its end.
+  loop_.watch(out_.pipe.get(), kReadable, [this](short) { pump(out_); });
+  loop_.watch(err_.pipe.get(), kReadable, [this](short) { pump(err_); });
+  loop_.watch(stdin_->fd(), 0, [this](short) { write_stdin(); });
+  if (report_pipe_) loop_.watch(report_pipe_.get(), kReadable, [this](short) { read_report(); });
+  if (control_) loop_.watch(control_.get(), kReadable, [this](short) { read_control(); });
+  loop_.watch(child_.pidfd.get(), kReadable, [this](short) { child_ended(); });
+}
+
+void Execution::arm_wall_clock() {
+  if (!run_.policy.limits.wall_s) return;
+  // Far enough for any use, and safely within the clock's range.
+  constexpr std::uint64_t kLongestWall = 100ull * 365 * 24 * 3600;
+  const auto wall = std::chrono::seconds(std::min(*run_.policy.limits.wall_s, kLongestWall));
+  wall_timer_ = loop_.at(std::chrono::steady_clock::now() + wall, [this] {
+    wall_timer_.reset();
+    note_cause("wall_s ran out");
+    cancel_.expire(std::chrono::steady_clock::now());
+    climb();
+  });
+}
+
+Execution::~Execution() {
+  for (const auto& timer : {climb_timer_, wall_timer_, drain_timer_, commit_timer_}) {
+    if (timer) loop_.cancel(*timer);
+  }
+  for (const int fd : {out_.pipe.get(), err_.pipe.get(), stdin_ ? stdin_->fd() : -1,
+                       report_pipe_.get(), control_.get(), child_.pidfd.get()}) {
+    if (fd >= 0) loop_.forget(fd);
+  }
+  if (child_.pid > 0 && !ended_) {
+    ::kill(-child_.pid, SIGKILL);
+    ::waitpid(child_.pid, nullptr, 0);
+  }
+}
+
+// ---- output -------------------------------------------------------------------------------------
+
+void Execution::pump(Pump& pump) {
+  std::array<std::byte, kMaxOutputChunk> buffer;
+  for (int reads = 0; reads < kReadsPerWakeUp && pump.pipe && !paused_; ++reads) {
+    const ssize_t got = ::read(pump.pipe.get(), buffer.data(), buffer.size());
+    if (got < 0 && would_block(errno)) return;
+    if (got <= 0) {
+      close_output(pump.stream);
+      finish_when_drained();
+      return;
+    }
+    const auto verdict = pump.cap.take(static_cast<std::size_t>(got));
+    if (verdict.forward) {
+      events_.on_output(pump.stream, ByteView(buffer.data(), verdict.bytes), pump.cap.forwarded(),
+                        verdict.truncated);
+    }
+  }
+}
+
+void Execution::pause_output(bool paused) {
+  // Once the command has ended its pipes hold little, and the drain has a clock of its own.
+  if (ended_) paused = false;
+  if (paused == paused_) return;
+  paused_ = paused;
+  for (Pump* pump : {&out_, &err_}) {
+    if (pump->pipe) loop_.set_events(pump->pipe.get(), paused ? short{0} : kReadable);
+  }
+}
+
+void Execution::close_output(Stream stream) {
+  Pump& pump = stream == Stream::kStdout ? out_ : err_;
+  if (!pump.pipe) return;
+  loop_.forget(pump.pipe.get());
+  pump.pipe.reset();
+}
+
+// ---- stdin --------------------------------------------------------------------------------------
+
+host::StdinAnswer Execution::offer_stdin(ByteView chunk, bool eof) {
+  const int fd = stdin_->fd();
+  const host::StdinAnswer answer = stdin_->offer(chunk, eof);
+  stdin_waited_ = answer == host::StdinAnswer::kWait;
+  if (fd >= 0 && stdin_->wants_write()) loop_.set_events(fd, POLLOUT);
+  if (answer == host::StdinAnswer::kAccepted && !stdin_->wants_write()) write_stdin();
+  return answer;
+}
+
+void Execution::write_stdin() {
+  const int fd = stdin_->fd();
+  if (fd < 0) return;
+  stdin_->write_some();
+  if (stdin_->fd() < 0) {
+    loop_.forget(fd);
+  } else {
+    loop_.set_events(fd, stdin_->wants_write() ? short{POLLOUT} : short{0});
+  }
+  if (stdin_waited_) {
+    stdin_waited_ = false;
+    events_.on_stdin_room();
+  }
+}
+
+// ---- prepare, report, commit --------------------------------------------------------------------
+
+void Execution::read_report() {
+  std::array<std::byte, 4096> buffer;
+  for (;;) {
+    const ssize_t got = ::read(report_pipe_.get(), buffer.data(), buffer.size());
+    if (got < 0 && would_block(errno)) return;
+    if (got <= 0) break;
+    const auto size = static_cast<std::size_t>(got);
+    // One byte past the ceiling is kept, so that too long a report is refused and not cut.
+    const std::size_t room = kMaxInnerReportBytes + 1 - report_bytes_.size();
+    report_bytes_.insert(report_bytes_.end(), buffer.begin(),
+                         buffer.begin() + static_cast<std::ptrdiff_t>(std::min(size, room)));
+  }
+  loop_.forget(report_pipe_.get());
+  report_pipe_.reset();
+  if (report_bytes_.size() > kMaxInnerReportBytes) {
+    report_error_ = "the report is longer than 65536 bytes";
+  } else if (!report_bytes_.empty()) {
+    auto report = decode_inner_report(report_bytes_);
+    if (report) {
+      report_ = std::move(*report);
+    } else {
+      report_error_ = report.error().message;
+    }
+  }
+  commit_when_ready();
+}
+
+void Execution::read_control() {
+  while (control_) {
+    auto received = host::receive_control(control_.get());
+    if (!received || received->closed) {
+      // The channel is close-on-exec: its end after a commit is the command's beginning.
+      if (committed_ && !failure_) running_ = true;
+      close_control();
+      return;
+    }
+    if (!received->message) return;
+    take_control(*received);
+  }
+}
+
+void Execution::take_control(const host::ReceivedControl& received) {
+  switch (received.message->kind) {
+    case ControlKind::kReady:
+      if (!ready_) meet_command(received.sender);
+      ready_ = true;
+      commit_when_ready();
+      return;
+    case ControlKind::kFailed:
+      failure_ = received.message;
+      note_cause("stage 2: " + std::string(stage2_step_name(failure_->step)));
+      return;
+    case ControlKind::kCommit:
+      return;
+  }
+}
+
+void Execution::meet_command(pid_t sender) {
+  // It waits for our commit, so the pid cannot have been reused.
+  if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
+  if (!run_.launch.jailed_pids) return;
+  if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
+  if (run_.launch.watched.empty()) return;
+  if (auto table = host::MountTable::open(sender)) mounts_.emplace(std::move(*table));
+}
+
+// Process 1 of the jail arms its own parent-death signal right after it forked stage 2; until it
+// sleeps in wait, a helper that died would leave the jail behind.
+bool Execution::jail_outlives_us() const {
+  return jail_init_ > 0 && host::read_process_state(jail_init_) != 'S';
+}
+
+bool Execution::demand_is_met() {
+  const std::vector<std::string> missing =
+      unmet_layers(session_.options().demand, run_.policy, session_.facts().os,
+                   session_.features().degraded, conclude(run_.audit, witnessed_run()));
+  refused_demand_ = joined(missing);
+  return missing.empty();
+}
+
+void Execution::commit_when_ready() {
+  if (!ready_ || report_pipe_ || committed_ || !control_) return;
+  if (ended_ || cancel_.cancelled()) return;
+  if (!refused_demand_.empty() || commit_timer_) return;
+  if (!demand_is_met()) {
+    note_cause("demand not met: " + refused_demand_);
+    close_control();
+    return;
+  }
+  if (jail_outlives_us() && ++commit_tries_ < kMaxCommitTries) {
+    commit_timer_ = loop_.at(std::chrono::steady_clock::now() + kCommitPause, [this] {
+      commit_timer_.reset();
+      commit_when_ready();
+    });
+    return;
+  }
+  if (mounts_) {
+    if (auto points = mounts_->mount_points()) mount_points_ = std::move(*points);
+  }
+  const auto sent = host::send_commit(control_.get(), run_.launch.commit);
+  committed_ = sent.has_value();
+  if (!sent) {
+    note_cause("commit: " + sent.error().message);
+    close_control();
+  }
+}
+
+void Execution::close_control() {
+  if (!control_) return;
+  loop_.forget(control_.get());
+  control_.reset();
+}
+
+// ---- stop ladder --------------------------------------------------------------------------------
+
+void Execution::note_cause(const std::string& cause) {
+  if (first_cause_.empty()) first_cause_ = cause;
+}
+
+void Execution::cancel(const std::string& cause) {
+  if (ended_) return;
+  note_cause(cause);
+  cancel_.request(std::chrono::steady_clock::now());
+  climb();
+}
+
+void Execution::kill_now() {
+  if (!ended_) signal_rung(StopRung::kKill);
+}
+
+void Execution::climb() {
+  while (const auto rung = cancel_.due(std::chrono::steady_clock::now())) signal_rung(*rung);
+  schedule_climb();
+}
+
+void Execution::schedule_climb() {
+  if (climb_timer_) loop_.cancel(*climb_timer_);
+  climb_timer_.reset();
+  if (const auto next = cancel_.next_deadline()) {
+    climb_timer_ = loop_.at(*next, [this] {
+      climb_timer_.reset();
+      climb();
+    });
+  }
+}
+
+void Execution::signal_rung(StopRung rung) {
+  const int signal = rung == StopRung::kTerm ? SIGTERM : SIGKILL;
+  if (rung == StopRung::kTerm) {
+    TargetsRequest request{.rung = Rung::kTerm,
+                           .child = child_.pid,
+                           .launched = run_.launch.image == ImageKind::kLauncher,
+                           .table = {}};
+    if (auto table = host::read_process_table()) request.table = std::move(*table);
+    const auto targets = session_.backend().targets(request);
+    if (targets && !targets->whole_group) {
+      for (const ProcessRow& row : targets->processes) host::signal_process(row, signal);
+      return;
+    }
+  }
+  ::kill(-child_.pid, signal);
+}
+
+// ---- settling -----------------------------------------------------------------------------------
+
+void Execution::child_ended() {
+  if (ended_) return;
+  // Before the reaping: until then the process id, and with it the group's, cannot be another's.
+  ::kill(-child_.pid, SIGKILL);
+  const auto status = host::reap_if_ended(child_.pidfd.get());
+  if (status && !*status) return;
+  ended_ = status ? **status : host::ExitStatus{.code = 127, .signal = 0};
+  loop_.forget(child_.pidfd.get());
+  cancel_.end();
+  for (auto* timer : {&climb_timer_, &wall_timer_, &commit_timer_}) {
+    if (*timer) loop_.cancel(**timer);
+    timer->reset();
+  }
+  if (stdin_->fd() >= 0) loop_.forget(stdin_->fd());
+  stdin_->abandon();
+  pause_output(false);
+  drain_timer_ = loop_.at(std::chrono::steady_clock::now() + kDrainLimit, [this] {
+    drain_timer_.reset();
+    close_output(Stream::kStdout);
+    close_output(Stream::kStderr);
+    finish();
+  });
+  finish_when_drained();
+}
+
+void Execution::finish_when_drained() {
+  if (ended_ && !out_.pipe && !err_.pipe) finish();
+}
+
+void Execution::finish() {
+  if (drain_timer_) loop_.cancel(*drain_timer_);
+  drain_timer_.reset();
+  // Whatever stage 2 still said lies in the pipe and the socket; nobody writes to them any more.
+  if (report_pipe_) read_report();
+  if (control_) read_control();
+  ExecResult result = make_result();
+  session_.backend().finish();
+  events_.on_exit(std::move(result));
+}
+
+WitnessedRun Execution::witnessed_run() const {
+  WitnessedRun run{.report = report_,
+                   .report_error = report_error_,
+                   .host_entries = start_entries_,
+                   .ceilings = ceilings_of(session_, run_.policy),
+                   .late_skips = {}};
+  if (!child_.failure || child_.failure->step == host::ChildStep::kExecute) {
+    for (const ChildLimit& limit : run_.launch.child_limits) {
+      run.host_entries.push_back(limit.applied_entry);
+    }
+  }
+  return run;
+}
+
+// D23: a mask hides the object and the name of the launch. Who replaces the name from outside
+// detaches it.
+std::vector<std::string> Execution::replaced_masks() const {
+  std::vector<std::string> skips;
+  if (!committed_) return skips;
+  std::vector<std::string> lost;
+  if (mounts_) {
+    if (const auto now = mounts_->mount_points())
+      lost = host::lost_mount_points(mount_points_, *now);
+  }
+  for (const WatchedPath& watched : run_.launch.watched) {
+    const bool gone =
+        watched.masked && std::binary_search(lost.begin(), lost.end(), watched.path.str());
+    const bool replaced = watched.identity != FileIdentity{} &&
+                          host::survey_path(watched.path).identity != watched.identity;
+    if (gone || replaced) {
+      skips.push_back("mounts: protected " + watched.path.str() + " was replaced during the run");
+    }
+  }
+  return skips;
+}
+
+ExecResult Execution::make_result() {
+  OutcomeFacts facts{.code = ended_->code,
+                     .signal = ended_->signal,
+                     .had_stage2 = run_.launch.report_number >= 0,
+                     .committed = committed_,
+                     .running = running_,
+                     .refused_demand = refused_demand_,
+                     .failure = failure_,
+                     .host_exec_error = std::nullopt,
+                     .command_signal = std::nullopt,
+                     .cancelled = cancel_.cancelled(),
+                     .timed_out = cancel_.timed_out(),
+                     .first_cause = first_cause_};
+  if (child_.failure) facts.host_exec_error = child_.failure->error;
+  if (run_.launch.image != ImageKind::kLauncher) {
+    facts.command_signal = ended_->signal;
+  } else if (command_) {
+    if (const auto status = host::foreign_exit_status(command_.get())) {
+      facts.command_signal = status->signal;
+    }
+  }
+  WitnessedRun witnessed = witnessed_run();
+  witnessed.late_skips = replaced_masks();
+  return {.code = ended_->code,
+          .signal = ended_->signal,
+          .stdout_bytes = out_.cap.forwarded(),
+          .stderr_bytes = err_.cap.forwarded(),
+          .stdout_truncated = out_.cap.truncated(),
+          .stderr_truncated = err_.cap.truncated(),
+          .enforcement = conclude(run_.audit, witnessed),
+          .degraded = session_.features().degraded,
+          .wall = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started_),
+          .timed_out = cancel_.timed_out(),
+          .cancelled = cancel_.cancelled(),
+          .outcome = describe_outcome(facts)};
+}
+
+}  // namespace loom::app

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <loom/report.h>
+#include <loom/stage2_control.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/prepare_run.h"
+#include "cancel/cancel_state.h"
+#include "host/control_channel.h"
+#include "host/event_loop.h"
+#include "host/exit_status.h"
+#include "host/mount_table.h"
+#include "host/output_cap.h"
+#include "host/stdin_queue.h"
+#include "protocol/messages.h"
+#include "report/conclude.h"
+#include "report/describe_outcome.h"
+#include "report/exec_result.h"
+
+namespace loom::app {
+
+inline constexpr Millis kDrainLimit{500};  // docs/wire.md 6.3
+
+// What an execution tells its owner. Called from the event loop; on_exit is the last call and comes
+// once. None of them may destroy the execution: it is still on the stack.
+struct ExecutionEvents {
+  std::function<void(Stream stream, ByteView data, std::uint64_t total, bool truncated)> on_output;
+  std::function<void()> on_stdin_room;  // after StdinAnswer::kWait: offer again
+  std::function<void(ExecResult result)> on_exit;
+};
+
+// One run from its start to its result: pumps, stdin, prepare–report–commit, the stop ladder, the
+// wall clock, settling. Destroying a running execution kills its jail and waits for the child.
+class Execution {
+ public:
+  // Starts the child. Everything after that is told through `events`. Both references outlive the
+  // execution.
+  [[nodiscard]] static Result<std::unique_ptr<Execution>> start(host::EventLoop& loop,
+                                                                Session& session, PreparedRun run,
+                                                                ExecutionEvents events);
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+  ~Execution();
+
+  [[nodiscard]] host::StdinAnswer offer_stdin(ByteView chunk, bool eof);
+  // Engages the stop ladder; `cause` is remembered if nothing came before it.
+  void cancel(const std::string& cause);
+  // Climbs to the last rung at once.
+  void kill_now();
+  // While paused nothing is read from the command's output; it blocks, and memory stays bounded.
+  void pause_output(bool paused);
+  // Nobody reads this stream any more: the command gets SIGPIPE as it would without us.
+  void close_output(Stream stream);
+
+ private:
+  struct Pump {
+    UniqueFd pipe;
+    host::OutputCap cap;
+    Stream stream;
+  };
+
+  Execution(host::EventLoop& loop, Session& session, PreparedRun run, ExecutionEvents events);
+  [[nodiscard]] Result<void> launch();
+  void watch_everything();
+  void arm_wall_clock();
+
+  void pump(Pump& pump);
+  void write_stdin();
+  void read_report();
+  void read_control();
+  void take_control(const host::ReceivedControl& received);
+  void meet_command(pid_t sender);
+  void commit_when_ready();
+  [[nodiscard]] bool demand_is_met();
+  [[nodiscard]] bool jail_outlives_us() const;
+  void close_control();
+
+  void climb();
+  void schedule_climb();
+  void signal_rung(StopRung rung);
+  void note_cause(const std::string& cause);
+
+  void child_ended();
+  void finish_when_drained();
+  void finish();
+  [[nodiscard]] ExecResult make_result();
+  [[nodiscard]] WitnessedRun witnessed_run() const;
+  [[nodiscard]] std::vector<std::string> replaced_masks() const;
+
+  host::EventLoop& loop_;
+  Session& session_;
+  PreparedRun run_;
+  ExecutionEvents events_;
+  CancelState cancel_;
+  Instant started_{};
+  host::SpawnedChild child_;
+  std::vector<std::string> start_entries_;
+  std::optional<host::ExitStatus> ended_;
+  Pump out_;
+  Pump err_;
+  bool paused_ = false;
+  std::optional<host::StdinQueue> stdin_;
+  bool stdin_waited_ = false;
+
+  UniqueFd report_pipe_;
+  Bytes report_bytes_;
+  std::optional<InnerReport> report_;
+  std::string report_error_;
+
+  UniqueFd control_;
+  bool ready_ = false;
+  bool committed_ = false;
+  bool running_ = false;
+  int commit_tries_ = 0;
+  pid_t jail_init_ = 0;
+  UniqueFd command_;  // pidfd of the process that becomes the command
+  std::optional<ControlMessage> failure_;
+  std::string refused_demand_;
+  std::optional<host::MountTable> mounts_;
+  std::vector<std::string> mount_points_;
+
+  std::string first_cause_;
+  std::optional<host::EventLoop::TimerId> climb_timer_;
+  std::optional<host::EventLoop::TimerId> wall_timer_;
+  std::optional<host::EventLoop::TimerId> drain_timer_;
+  std::optional<host::EventLoop::TimerId> commit_timer_;
+};
+
+}  // namespace loom::app

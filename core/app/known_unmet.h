@@ -1,0 +1,27 @@
+#pragma once
+
+#include <loom/policy.h>
+#include <loom/result.h>
+
+#include <string>
+#include <vector>
+
+#include "report/conclude.h"
+
+namespace loom::app {
+
+class Session;
+struct PreparedRun;
+
+// The part of a demand (D21) that the helper can judge before it starts anything: layers this
+// machine does not have, ceilings no control group can hold, paths the plan leaves wider than
+// asked. Names them.
+[[nodiscard]] Result<void> refuse_known_unmet(const Session& session, const PreparedRun& run);
+
+// The ceilings that `policy` asks for, not entered yet, with the reason why this machine has none.
+[[nodiscard]] CeilingOutcome ceilings_of(const Session& session, const Policy& policy);
+
+// "bwrap, mounts": for messages.
+[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+
+}  // namespace loom::app

@@ -1,0 +1,112 @@
+#include "app/launch_child.h"
+
+#include <sys/resource.h>
+
+#include <string_view>
+#include <utility>
+
+#include "host/memory_file.h"
+
+namespace loom::app {
+namespace {
+
+int image_handle(const LaunchSpec& launch, const ImageHandles& images) {
+  switch (launch.image) {
+    case ImageKind::kLauncher:
+      return images.launcher;
+    case ImageKind::kStage2:
+      return images.stage2;
+    case ImageKind::kCommand:
+      return -1;
+  }
+  return -1;
+}
+
+int resource_number(ChildLimit::Resource resource) {
+  switch (resource) {
+    case ChildLimit::Resource::kCpuSeconds:
+      return RLIMIT_CPU;
+    case ChildLimit::Resource::kFileSize:
+      return RLIMIT_FSIZE;
+  }
+  return -1;
+}
+
+Result<void> add_memory_files(const LaunchSpec& launch, std::vector<UniqueFd>& owned,
+                              std::vector<host::FdMove>& moves) {
+  for (const MemoryFile& file : launch.memory_files) {
+    LOOM_TRY(UniqueFd memory, host::make_memory_file("loom", file.bytes));
+    moves.push_back({.from = memory.get(), .to = file.child_number});
+    owned.push_back(std::move(memory));
+  }
+  return {};
+}
+
+Result<void> add_handles(const LaunchSpec& launch, const ImageHandles& images,
+                         std::vector<host::FdMove>& moves) {
+  for (const LentHandle& handle : launch.handles) {
+    if (images.stage2 < 0)
+      return fail(ErrorCode::kBackend, "launch lends a stage 2 that is not there");
+    moves.push_back({.from = images.stage2, .to = handle.child_number});
+  }
+  return {};
+}
+
+void add_streams(const LaunchSpec& launch, const ChildStreams& streams,
+                 std::vector<host::FdMove>& moves) {
+  moves.push_back({.from = streams.in, .to = 0});
+  moves.push_back({.from = streams.out, .to = 1});
+  moves.push_back({.from = streams.err, .to = 2});
+  if (launch.report_number >= 0) {
+    moves.push_back({.from = streams.report, .to = launch.report_number});
+  }
+  if (launch.control_number >= 0) {
+    moves.push_back({.from = streams.control, .to = launch.control_number});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> command_candidates(const std::string& program, const std::string& cwd,
+                                            const std::vector<std::string>& environment) {
+  if (program.find('/') != std::string::npos) {
+    return {program.front() == '/' ? program : cwd + "/" + program};
+  }
+  std::vector<std::string> candidates;
+  for (const std::string& variable : environment) {
+    if (!std::string_view(variable).starts_with("PATH=")) continue;
+    std::string_view rest = std::string_view(variable).substr(5);
+    while (!rest.empty()) {
+      const std::string_view entry = rest.substr(0, rest.find(':'));
+      rest.remove_prefix(entry.size() == rest.size() ? rest.size() : entry.size() + 1);
+      if (entry.starts_with('/')) candidates.push_back(std::string(entry) + "/" + program);
+    }
+  }
+  return candidates;
+}
+
+Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStreams& streams,
+                                        const ImageHandles& images) {
+  host::SpawnRequest request;
+  request.image_fd = image_handle(launch, images);
+  request.argv = launch.argv;
+  request.environment = launch.environment;
+  request.directory = launch.cwd;
+  if (launch.argv.empty()) return fail(ErrorCode::kBackend, "launch has no argv");
+  if (launch.image == ImageKind::kCommand) {
+    request.candidates = command_candidates(launch.argv.front(), launch.cwd, launch.environment);
+  } else if (request.image_fd < 0) {
+    return fail(ErrorCode::kBackend, "launch names a program that is not there");
+  }
+  std::vector<UniqueFd> owned;
+  LOOM_TRY_VOID(add_memory_files(launch, owned, request.moves));
+  LOOM_TRY_VOID(add_handles(launch, images, request.moves));
+  add_streams(launch, streams, request.moves);
+  for (const ChildLimit& limit : launch.child_limits) {
+    request.limits.push_back(
+        {.resource = resource_number(limit.resource), .soft = limit.soft, .hard = limit.hard});
+  }
+  return host::spawn(request);
+}
+
+}  // namespace loom::app

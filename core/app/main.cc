@@ -1,0 +1,70 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "app/log.h"
+#include "app/run_command.h"
+#include "app/serve_command.h"
+#include "host/installation.h"
+
+namespace {
+
+// Descriptors 0, 1 and 2 must be somebody's: a file opened later must never become the frame
+// stream.
+bool fill_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd) return false;
+  }
+  return true;
+}
+
+// Security: whatever the caller left open would otherwise be one mistake away from the jail.
+void close_inherited(int first) { ::close_range(static_cast<unsigned>(first), ~0u, 0); }
+
+// Replaces this process with the stage 2 of the platform's backend, which explains itself.
+int become_stage2(char** argv) {
+  const auto installation = loom::host::find_installation();
+  if (installation) {
+    const std::string file = installation->libexec_directory + "/bwrap-stage2";
+    ::execv(file.c_str(), argv);
+  }
+  std::fputs("loom-exec[stage2]: the inner stage is not installed\n", stderr);
+  return 126;
+}
+
+int dispatch(int argc, char** argv) {
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--exec") return become_stage2(argv);
+  auto log = loom::app::make_log();
+  if (first == "--help" || first == "-h") {
+    loom::app::print_usage();
+    return 0;
+  }
+  if (first == "run" || first == "plan") {
+    close_inherited(3);
+    return first == "run" ? loom::app::run_command(argc - 2, argv + 2, log)
+                          : loom::app::plan_command(argc - 2, argv + 2, log);
+  }
+  close_inherited(4);
+  return loom::app::serve_command(argc - 1, argv + 1, log);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) noexcept {
+  if (!fill_standard_descriptors()) return 1;
+  // A helper with more privilege than its caller would lend it out by loading anything.
+  if (::getauxval(AT_SECURE) != 0 || ::geteuid() != ::getuid() || ::getegid() != ::getgid()) {
+    std::fputs("loom-exec: refuses to run with more privilege than its caller\n", stderr);
+    return 1;
+  }
+  // A reader that is gone is an error value of the write; children get the default back.
+  ::signal(SIGPIPE, SIG_IGN);
+  return dispatch(argc, argv);
+}

@@ -1,0 +1,80 @@
+#include "app/person_run.h"
+
+#include <loom/utf8.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "app/load_policy.h"
+#include "host/errno_text.h"
+
+namespace loom::app {
+namespace {
+
+Caller this_caller() {
+  Caller caller;
+  char buffer[PATH_MAX];
+  if (::getcwd(buffer, sizeof buffer) != nullptr) caller.directory = buffer;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const char* mark = std::strchr(*variable, '=');
+    if (mark != nullptr)
+      caller.environment[std::string(*variable, static_cast<std::size_t>(mark - *variable))] =
+          mark + 1;
+  }
+  return caller;
+}
+
+// A jail maps one uid only: somebody else's workspace would show files of "nobody" that cannot be
+// written.
+Result<void> check_workspace(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "workspace " + escaped(path) + ": " + host::errno_text(error),
+                error);
+  }
+  if (info.st_uid == ::geteuid()) return {};
+  return fail(ErrorCode::kDenied, "workspace " + escaped(path) + " belongs to uid " +
+                                      std::to_string(info.st_uid) + " and you are uid " +
+                                      std::to_string(::geteuid()) + ": run as that user");
+}
+
+Result<Policy> policy_for(const RunOptions& options, const Caller& caller) {
+  if (!options.policy_file.empty()) return load_policy(options.policy_file);
+  LOOM_TRY(Policy policy, policy_of(options, caller));
+  LOOM_TRY_VOID(check_workspace(policy.writable_roots.front().str()));
+  return policy;
+}
+
+}  // namespace
+
+Result<PersonRun> decide_for_person(const RunOptions& options, Demand demand, spdlog::logger& log) {
+  const Caller caller = this_caller();
+  if (caller.directory.empty()) {
+    return fail(ErrorCode::kSystem, "the current directory does not exist any more");
+  }
+  LOOM_TRY(Policy policy, policy_for(options, caller));
+  LOOM_TRY(const host::Installation installation, host::find_installation());
+  const auto path = caller.environment.find("PATH");
+  LOOM_TRY(auto session,
+           Session::open(installation,
+                         {.backend = options.backend,
+                          .search_path = path == caller.environment.end() ? "" : path->second,
+                          .untrusted = writable_regions(policy),
+                          .demand = demand,
+                          .keep_capabilities = options.keep_capabilities},
+                         log));
+  const bool has_scratch = !policy.scratch.is_tmpfs() || !session->features().degraded;
+  RunRequest request{.argv = options.command, .environment = {}, .cwd = {}, .policy = {}};
+  LOOM_TRY(request.environment, requested_environment(options, caller, policy, has_scratch));
+  LOOM_TRY(request.cwd, directory_of(options, caller, policy));
+  request.policy = std::move(policy);
+  LOOM_TRY(PreparedRun run, prepare_run(*session, std::move(request)));
+  return PersonRun{.session = std::move(session), .run = std::move(run)};
+}
+
+}  // namespace loom::app

@@ -1,0 +1,72 @@
+#include "app/prepare_run.h"
+
+#include <loom/utf8.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/known_unmet.h"
+#include "environment/build_environment.h"
+#include "host/path_survey.h"
+
+namespace loom::app {
+namespace {
+
+Result<void> check_directory(const std::string& cwd) {
+  if (cwd.empty()) return {};
+  const bool sound =
+      cwd.front() == '/' && cwd.find('\0') == std::string::npos && cwd.size() <= kMaxDirectoryBytes;
+  if (sound) return {};
+  return fail(ErrorCode::kInvalidRequest,
+              "cwd \"" + escaped(cwd, 256) + "\" is not an absolute path of at most 4095 bytes");
+}
+
+std::vector<AbsolutePath> existing_directories(std::vector<AbsolutePath> candidates) {
+  std::erase_if(candidates, [](const AbsolutePath& path) { return !host::is_directory(path); });
+  return candidates;
+}
+
+Command make_command(const Session& session, RunRequest& request, const Survey& survey) {
+  const auto wanted = request.environment.find("PATH");
+  const std::string requested = wanted == request.environment.end() ? "" : wanted->second;
+  std::vector<AbsolutePath> directories = existing_directories(
+      path_candidates(requested, session.options().search_path, survey.search_excluded));
+  return {.argv = std::move(request.argv),
+          .environment = build_environment({.requested = std::move(request.environment),
+                                            .allow = request.policy.env_allow,
+                                            .path_directories = std::move(directories),
+                                            .scratch_dir = survey.scratch_dir}),
+          .cwd = request.cwd};
+}
+
+}  // namespace
+
+Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
+  LOOM_TRY_VOID(check_directory(request.cwd));
+  LOOM_TRY_VOID(session.finish_probing());
+  JailBackend& backend = session.backend();
+
+  LOOM_TRY(const Survey survey,
+           backend.survey({.policy = request.policy, .facts = session.facts()}));
+  HostFacts facts = session.facts();
+  facts.paths.reserve(survey.paths.size());
+  for (const SurveyPath& wanted : survey.paths) {
+    facts.paths.push_back(host::survey_path(wanted.path));
+  }
+
+  PreparedRun run;
+  run.command = make_command(session, request, survey);
+  run.policy = std::move(request.policy);
+  LOOM_TRY(run.plan, backend.plan({.policy = run.policy,
+                                   .command = run.command,
+                                   .demand = session.options().demand,
+                                   .keep_capabilities = session.options().keep_capabilities,
+                                   .facts = std::move(facts),
+                                   .nonce = session.next_nonce()}));
+  LOOM_TRY(run.launch, backend.render(run.plan));
+  LOOM_TRY(run.audit, backend.audit(run.plan));
+  LOOM_TRY_VOID(refuse_known_unmet(session, run));
+  return run;
+}
+
+}  // namespace loom::app

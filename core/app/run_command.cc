@@ -1,0 +1,235 @@
+#include "app/run_command.h"
+
+#include <fcntl.h>
+#include <loom/utf8.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "app/execution.h"
+#include "app/person_run.h"
+#include "host/byte_sink.h"
+#include "host/errno_text.h"
+#include "report/human_report.h"
+
+namespace loom::app {
+namespace {
+
+constexpr std::size_t kMaxWaiting = 1u << 20;  // bytes on their way, in either direction
+constexpr std::size_t kReadChunk = 65'536;
+
+// Connects one execution with this terminal: streams through, signals into cancels.
+class Terminal {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Terminal>> open();
+  [[nodiscard]] Result<ExecResult> run(Session& session, PreparedRun run);
+
+ private:
+  struct Output {
+    host::ByteSink sink;
+    Stream stream;
+    bool broken = false;
+  };
+  Terminal(host::ByteSink out, host::ByteSink err, UniqueFd signals)
+      : out_{std::move(out), Stream::kStdout},
+        err_{std::move(err), Stream::kStderr},
+        signals_(std::move(signals)) {}
+
+  void watch_output(Output& output);
+  void flush(Output& output);
+  void forward_stdin();
+  void offer(ByteView chunk, bool eof);
+  void take_signal();
+  [[nodiscard]] bool all_written() const;
+
+  host::EventLoop loop_;
+  Output out_;
+  Output err_;
+  UniqueFd signals_;
+  std::unique_ptr<Execution> execution_;
+  std::optional<ExecResult> result_;
+  Bytes held_;  // a chunk of stdin the queue had no room for
+  bool held_eof_ = false;
+  bool asked_ = false;  // a stop signal came before
+};
+
+Result<UniqueFd> catch_stop_signals() {
+  sigset_t stops;
+  sigemptyset(&stops);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&stops, signal);
+  ::sigprocmask(SIG_BLOCK, &stops, nullptr);
+  UniqueFd fd(::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (fd) return fd;
+  const int error = errno;
+  return fail(ErrorCode::kSystem, "signalfd: " + host::errno_text(error), error);
+}
+
+Result<std::unique_ptr<Terminal>> Terminal::open() {
+  LOOM_TRY(host::ByteSink out, host::ByteSink::open(STDOUT_FILENO));
+  LOOM_TRY(host::ByteSink err, host::ByteSink::open(STDERR_FILENO));
+  LOOM_TRY(UniqueFd signals, catch_stop_signals());
+  return std::unique_ptr<Terminal>(
+      new Terminal(std::move(out), std::move(err), std::move(signals)));
+}
+
+Result<ExecResult> Terminal::run(Session& session, PreparedRun prepared) {
+  ExecutionEvents events{.on_output =
+                             [this](Stream stream, ByteView data, std::uint64_t, bool) {
+                               Output& output = stream == Stream::kStdout ? out_ : err_;
+                               if (!data.empty() && !output.broken)
+                                 output.sink.push(Bytes(data.begin(), data.end()));
+                               flush(output);
+                             },
+                         .on_stdin_room =
+                             [this] {
+                               const Bytes held = std::exchange(held_, {});
+                               offer(held, held_eof_);
+                             },
+                         .on_exit = [this](ExecResult result) { result_ = std::move(result); }};
+  LOOM_TRY(execution_, Execution::start(loop_, session, std::move(prepared), std::move(events)));
+  watch_output(out_);
+  watch_output(err_);
+  loop_.watch(signals_.get(), POLLIN, [this](short) { take_signal(); });
+  if (::isatty(STDIN_FILENO) == 1) {
+    offer({}, true);
+  } else {
+    loop_.watch(STDIN_FILENO, POLLIN, [this](short) { forward_stdin(); });
+  }
+  while (!result_ || !all_written()) LOOM_TRY_VOID(loop_.run_once());
+  execution_.reset();
+  return std::move(*result_);
+}
+
+void Terminal::watch_output(Output& output) {
+  if (output.sink.can_wait()) {
+    loop_.watch(output.sink.poll_fd(), 0, [this, &output](short) { flush(output); });
+  }
+}
+
+void Terminal::flush(Output& output) {
+  if (output.broken) return;
+  if (!output.sink.flush()) {
+    output.broken = true;
+    if (output.sink.can_wait()) loop_.forget(output.sink.poll_fd());
+    execution_->close_output(output.stream);
+    return;
+  }
+  if (output.sink.can_wait()) {
+    const bool waits = output.sink.pending() > 0;
+    loop_.set_events(output.sink.poll_fd(), waits ? short{POLLOUT} : short{0});
+  }
+  const std::size_t waiting =
+      (out_.broken ? 0 : out_.sink.pending()) + (err_.broken ? 0 : err_.sink.pending());
+  if (execution_) execution_->pause_output(waiting > kMaxWaiting);
+}
+
+bool Terminal::all_written() const {
+  return (out_.broken || out_.sink.pending() == 0) && (err_.broken || err_.sink.pending() == 0);
+}
+
+void Terminal::forward_stdin() {
+  std::array<std::byte, kReadChunk> buffer;
+  const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) {
+    loop_.forget(STDIN_FILENO);
+    offer({}, true);
+    return;
+  }
+  offer(ByteView(buffer.data(), static_cast<std::size_t>(got)), false);
+}
+
+void Terminal::offer(ByteView chunk, bool eof) {
+  switch (execution_->offer_stdin(chunk, eof)) {
+    case host::StdinAnswer::kAccepted:
+      if (!eof) loop_.set_events(STDIN_FILENO, POLLIN);
+      return;
+    case host::StdinAnswer::kWait:
+      held_.assign(chunk.begin(), chunk.end());
+      held_eof_ = eof;
+      loop_.set_events(STDIN_FILENO, 0);
+      return;
+    case host::StdinAnswer::kAfterEof:
+    case host::StdinAnswer::kEnded:
+    case host::StdinAnswer::kWriteFailed:
+      // The command does not read any more; what is left is not ours to consume.
+      if (!eof) loop_.forget(STDIN_FILENO);
+      return;
+  }
+}
+
+void Terminal::take_signal() {
+  signalfd_siginfo info{};
+  if (::read(signals_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return;
+  if (!execution_ || result_) return;
+  // The first asks the command to stop, the second does not ask.
+  if (asked_) {
+    execution_->kill_now();
+  } else {
+    execution_->cancel("cancelled at the terminal");
+  }
+  asked_ = true;
+}
+
+int refuse(const std::string& message) {
+  std::fprintf(stderr, "loom-exec: %s\nloom-exec: the command was not run\n",
+               escaped(message).c_str());
+  return kNotSetUp;
+}
+
+// Before the command runs: it must not be able to choose, by a link in its workspace, what we
+// overwrite.
+Result<UniqueFd> open_report_file(const std::string& file) {
+  if (file.empty()) return UniqueFd();
+  UniqueFd fd(::open(file.c_str(),
+                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+  if (fd) return fd;
+  const int error = errno;
+  return fail(ErrorCode::kSystem, "--report-file " + escaped(file) + ": " + host::errno_text(error),
+              error);
+}
+
+void write_report(ReportForm form, int fd, const ExecResult& result) {
+  if (form == ReportForm::kNone) return;
+  const std::string text =
+      form == ReportForm::kJson ? render_json_report(result) : render_human_report(result);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t wrote = ::write(fd, rest.data(), rest.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) {
+      std::fprintf(stderr, "loom-exec: the report could not be written: %s\n",
+                   host::errno_text(errno).c_str());
+      return;
+    }
+    rest.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+}
+
+}  // namespace
+
+int run_command(int argc, const char* const* argv, spdlog::logger& log) {
+  ParsedOptions parsed = parse_run_options("run", argc, argv);
+  if (parsed.exit_status) return *parsed.exit_status;
+  const RunOptions& options = parsed.options;
+  auto report_file = open_report_file(options.report_file);
+  if (!report_file) return refuse(report_file.error().message);
+  auto decided = decide_for_person(options, options.demand, log);
+  if (!decided) return refuse(decided.error().message);
+  auto terminal = Terminal::open();
+  if (!terminal) return refuse(terminal.error().message);
+  const auto result = (*terminal)->run(*decided->session, std::move(decided->run));
+  if (!result) return refuse(result.error().message);
+  write_report(options.report, *report_file ? report_file->get() : STDERR_FILENO, *result);
+  return result->outcome.shell_status;
+}
+
+}  // namespace loom::app

@@ -1,0 +1,230 @@
+#include "app/session.h"
+
+#include <fcntl.h>
+#include <loom/table_backend.h>
+#include <loom/utf8.h>
+#include <poll.h>
+#include <signal.h>
+#include <spdlog/logger.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <utility>
+
+#include "host/errno_text.h"
+#include "host/exit_status.h"
+#include "host/load_backend.h"
+#include "host/process_table.h"
+
+namespace loom::app {
+namespace {
+
+constexpr std::size_t kMaxTrialOutput = 65'536;
+
+constexpr const char* kDefaultBackend =
+#if defined(__linux__)
+    "bwrap";
+#elif defined(__APPLE__)
+    "seatbelt";
+#else
+    "unsupported";
+#endif
+
+Result<std::string> backend_file(const host::Installation& installation,
+                                 const std::string& wanted) {
+  const std::string name = wanted.empty() ? kDefaultBackend : wanted;
+  if (name.front() == '/') return name;
+  // A name is a file of the fixed folder, never a way out of it.
+  if (name.find('/') != std::string::npos || name.front() == '.') {
+    return fail(ErrorCode::kInvalidRequest,
+                "backend \"" + escaped(name) + "\" is neither a name nor an absolute path");
+  }
+  return installation.backend_directory + "/" + name + ".so";
+}
+
+HostFacts machine_facts() {
+  HostFacts facts;
+  utsname name{};
+  if (::uname(&name) == 0) {
+    facts.os = name.sysname;
+    std::transform(facts.os.begin(), facts.os.end(), facts.os.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    facts.machine = name.machine;
+  }
+  facts.uid = ::getuid();
+  facts.gid = ::getgid();
+  facts.ceilings.reason = "this build enters no control group";
+  return facts;
+}
+
+spdlog::level::level_enum spdlog_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+// Collects what a trial prints until it ended or `deadline` passed, then reaps it.
+TrialResult watch_trial(const host::SpawnedChild& child, int output, int deadline_ms) {
+  TrialResult result;
+  char buffer[4096];
+  bool open = true;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(deadline_ms);
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    pollfd fds[2] = {{child.pidfd.get(), POLLIN, 0}, {open ? output : -1, POLLIN, 0}};
+    const int ready = ::poll(fds, 2, std::max<int>(0, static_cast<int>(left.count())));
+    if (ready < 0 && errno != EINTR) break;
+    if (ready == 0) {
+      result.timed_out = true;
+      break;
+    }
+    if (fds[1].revents != 0) {
+      const ssize_t got = ::read(output, buffer, sizeof buffer);
+      if (got <= 0) open = false;
+      const std::size_t room = kMaxTrialOutput - result.output.size();
+      if (got > 0) result.output.append(buffer, std::min(room, static_cast<std::size_t>(got)));
+    } else if (fds[0].revents != 0) {
+      break;
+    }
+  }
+  ::kill(-child.pid, SIGKILL);
+  pollfd ended = {child.pidfd.get(), POLLIN, 0};
+  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  }
+  if (const auto status = host::reap_if_ended(child.pidfd.get()); status && *status) {
+    result.code = (*status)->code;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<AbsolutePath> writable_regions(const Policy& policy) {
+  std::vector<AbsolutePath> regions = policy.writable_roots;
+  if (policy.scratch.host_path) regions.push_back(*policy.scratch.host_path);
+  for (const ExplicitMount& mount : policy.mounts) {
+    if (mount.writable) regions.push_back(mount.path);
+  }
+  return regions;
+}
+
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::open(const host::Installation& installation,
+                                               SessionOptions options, spdlog::logger& log) {
+  std::unique_ptr<Session> session(new Session(std::move(options), log));
+  LOOM_TRY_VOID(session->load(installation));
+  LOOM_TRY_VOID(session->pin_pieces(installation));
+  LOOM_TRY(session->facts_.backend,
+           session->backend_->probe({.phase = ProbePhase::kBeforeHello, .facts = session->facts_}));
+  LOOM_TRY(session->features_, session->backend_->features(session->facts_));
+  return session;
+}
+
+Result<void> Session::load(const host::Installation& installation) {
+  LOOM_TRY(const std::string file, backend_file(installation, options_.backend));
+  LOOM_TRY(const loom_backend_v1* table, host::load_backend(file));
+  LOOM_TRY(backend_, make_table_backend(*table, *this));
+  return {};
+}
+
+Result<void> Session::pin_pieces(const host::Installation& installation) {
+  facts_ = machine_facts();
+  LOOM_TRY(const Pieces pieces, backend_->pieces());
+  if (!pieces.launcher.empty()) {
+    launcher_ = host::pin_launcher(pieces.launcher, options_.search_path, options_.untrusted);
+    facts_.launcher = launcher_.fact;
+  }
+  if (!pieces.stage2.empty()) {
+    stage2_ = host::pin_stage2(installation.libexec_directory + "/" + pieces.stage2);
+    facts_.stage2 = stage2_.fact;
+  }
+  return {};
+}
+
+ImageHandles Session::images() const noexcept {
+  return {.launcher = launcher_.handle.get(), .stage2 = stage2_.handle.get()};
+}
+
+std::string Session::next_nonce() { return std::to_string(++runs_); }
+
+Result<void> Session::finish_probing() {
+  if (probed_) return {};
+  probing_launches_ = true;
+  auto bytes = backend_->probe({.phase = ProbePhase::kBeforePlan, .facts = facts_});
+  probing_launches_ = false;
+  if (!bytes) return tl::unexpected(std::move(bytes).error());
+  facts_.backend = std::move(*bytes);
+  probed_ = true;
+  return {};
+}
+
+Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams) {
+  PendingStart pending{.launch = &launch, .streams = &streams, .child = std::nullopt};
+  pending_ = &pending;
+  auto started = backend_->start(launch);
+  pending_ = nullptr;
+  if (!started) {
+    // The process that a failing backend left behind is ours, and nothing may run on.
+    if (pending.child) {
+      ::kill(-pending.child->pid, SIGKILL);
+      ::waitpid(pending.child->pid, nullptr, 0);
+    }
+    return tl::unexpected(std::move(started).error());
+  }
+  if (!pending.child) return fail(ErrorCode::kBackend, "start: the backend spawned nothing");
+  return StartedRun{.child = std::move(*pending.child), .entries = std::move(started->entries)};
+}
+
+void Session::log(LogLevel level, std::string_view utf8) {
+  log_.log(spdlog_level(level), "{}", escaped(utf8));
+}
+
+Result<std::int32_t> Session::spawn(const LaunchSpec& launch) {
+  if (pending_ == nullptr) return fail(ErrorCode::kBackend, "spawn: only start may spawn");
+  if (pending_->child) return fail(ErrorCode::kBackend, "spawn: a run is spawned once");
+  if (!(launch == *pending_->launch)) {
+    return fail(ErrorCode::kBackend, "spawn: this is not the launch that render gave");
+  }
+  LOOM_TRY(pending_->child, launch_child(launch, *pending_->streams, images()));
+  return static_cast<std::int32_t>(pending_->child->pid);
+}
+
+Result<TrialResult> Session::try_launch(const LaunchSpec& launch, std::uint32_t deadline_ms) {
+  if (!probing_launches_) return fail(ErrorCode::kBackend, "try_launch: only a probe may try");
+  UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  int ends[2];
+  if (!nothing || ::pipe2(ends, O_CLOEXEC) != 0) {
+    return fail(ErrorCode::kSystem, "try_launch: " + host::errno_text(errno), errno);
+  }
+  UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  const ChildStreams streams{.in = nothing.get(),
+                             .out = write_end.get(),
+                             .err = write_end.get(),
+                             .report = nothing.get(),
+                             .control = nothing.get()};
+  LOOM_TRY(const host::SpawnedChild child, launch_child(launch, streams, images()));
+  write_end.reset();
+  constexpr std::uint32_t kLongestTrial = 60'000;
+  return watch_trial(child, read_end.get(), static_cast<int>(std::min(deadline_ms, kLongestTrial)));
+}
+
+Result<std::vector<std::int32_t>> Session::children(std::int32_t pid) {
+  return host::read_children(pid);
+}
+
+}  // namespace loom::app

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <loom/backend.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/launch_child.h"
+#include "host/installation.h"
+#include "host/pinned_program.h"
+
+namespace spdlog {
+class logger;
+}
+
+namespace loom::app {
+
+// What the operator's command line decides for the life of the helper.
+struct SessionOptions {
+  std::string backend;                  // a name, an absolute path, or empty for the platform's own
+  std::string search_path;              // the helper's PATH: where the launcher is looked for
+  std::vector<AbsolutePath> untrusted;  // regions a command may write: no launcher comes from there
+  Demand demand = Demand::kBestEffort;
+  std::vector<std::string> keep_capabilities;
+};
+
+// The host regions a command under `policy` may write: no program that the helper runs comes from
+// there.
+[[nodiscard]] std::vector<AbsolutePath> writable_regions(const Policy& policy);
+
+struct StartedRun {
+  host::SpawnedChild child;
+  std::vector<std::string> entries;  // what the backend claims besides
+};
+
+// One loaded backend with the programs it needs and what this machine offers it. Also the backend's
+// host: the only place from which it can start anything, and only the launch that render gave.
+class Session final : public HostServices {
+ public:
+  // Loads, pins, probes. Fails when the backend cannot be loaded or breaks its contract. A platform
+  // that refuses to serve is no failure here: features().refusal says so.
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(const host::Installation& installation,
+                                                             SessionOptions options,
+                                                             spdlog::logger& log);
+  ~Session() override;
+
+  [[nodiscard]] JailBackend& backend() noexcept { return *backend_; }
+  [[nodiscard]] const SessionOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const Features& features() const noexcept { return features_; }
+  // Without paths; those belong to one run.
+  [[nodiscard]] const HostFacts& facts() const noexcept { return facts_; }
+  // A name no other run of this helper has.
+  [[nodiscard]] std::string next_nonce();
+
+  // Before the first plan: what takes a launch to find out. Once; later calls do nothing.
+  [[nodiscard]] Result<void> finish_probing();
+
+  // Has the backend start `launch`, connected to `streams`.
+  [[nodiscard]] Result<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams);
+
+  void log(LogLevel level, std::string_view utf8) override;
+  Result<TrialResult> try_launch(const LaunchSpec& launch, std::uint32_t deadline_ms) override;
+  Result<std::int32_t> spawn(const LaunchSpec& launch) override;
+  Result<std::vector<std::int32_t>> children(std::int32_t pid) override;
+
+ private:
+  struct PendingStart {
+    const LaunchSpec* launch;
+    const ChildStreams* streams;
+    std::optional<host::SpawnedChild> child;
+  };
+  Session(SessionOptions options, spdlog::logger& log) : options_(std::move(options)), log_(log) {}
+  [[nodiscard]] Result<void> load(const host::Installation& installation);
+  [[nodiscard]] Result<void> pin_pieces(const host::Installation& installation);
+  [[nodiscard]] ImageHandles images() const noexcept;
+
+  SessionOptions options_;
+  spdlog::logger& log_;
+  host::PinnedProgram launcher_;
+  host::PinnedProgram stage2_;
+  HostFacts facts_;
+  Features features_;
+  PendingStart* pending_ = nullptr;  // set only while the backend's start runs
+  bool probing_launches_ = false;    // true only while probe(kBeforePlan) runs
+  bool probed_ = false;
+  std::uint64_t runs_ = 0;
+  std::unique_ptr<JailBackend> backend_;  // last: it borrows this host
+};
+
+}  // namespace loom::app

@@ -1,0 +1,85 @@
+#include "host/byte_sink.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "host/errno_text.h"
+
+namespace loom::host {
+
+Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem,
+                "output descriptor " + std::to_string(fd) + ": " + errno_text(error), error);
+  }
+  ByteSink sink(fd, syscalls);
+  if (S_ISSOCK(about.st_mode)) {
+    sink.way_ = Way::kSocket;
+  } else if (S_ISFIFO(about.st_mode)) {
+    // O_NONBLOCK on the descriptor itself would change it for everybody who shares it.
+    const std::string again = "/proc/self/fd/" + std::to_string(fd);
+    sink.own_.reset(::open(again.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    sink.way_ = sink.own_ ? Way::kOwnPipe : Way::kSharedPipe;
+  }
+  return sink;
+}
+
+void ByteSink::push(Bytes bytes) {
+  if (bytes.empty()) return;
+  pending_ += bytes.size();
+  queue_.push_back(std::move(bytes));
+}
+
+Result<void> ByteSink::flush() {
+  while (pending_ > 0) {
+    const ByteView rest = ByteView(queue_.front()).subspan(head_offset_);
+    const ssize_t wrote = write_piece(rest);
+    const int error = errno;
+    if (wrote < 0 && error == EINTR) continue;
+    if (wrote < 0 && error == EAGAIN && can_wait()) return {};
+    if (wrote < 0) return fail(ErrorCode::kSystem, "write output: " + errno_text(error), error);
+    pending_ -= static_cast<std::size_t>(wrote);
+    head_offset_ += static_cast<std::size_t>(wrote);
+    if (head_offset_ == queue_.front().size()) {
+      queue_.pop_front();
+      head_offset_ = 0;
+    }
+  }
+  return {};
+}
+
+// As write(2); EAGAIN where it would have to wait.
+ssize_t ByteSink::write_piece(ByteView bytes) const {
+  switch (way_) {
+    case Way::kSocket:
+      return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    case Way::kSharedPipe: {
+      // A pipe that polls writable takes PIPE_BUF bytes without waiting (pipe(7)).
+      pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
+      const int count = syscalls_->poll(&ready, 1, 0);
+      if (count < 0) return -1;
+      if (count == 0) {
+        errno = EAGAIN;
+        return -1;
+      }
+      return syscalls_->write(fd_, bytes.data(), std::min<std::size_t>(bytes.size(), PIPE_BUF));
+    }
+    case Way::kOwnPipe:
+    case Way::kPlain:
+      break;
+  }
+  return syscalls_->write(poll_fd(), bytes.data(), bytes.size());
+}
+
+}  // namespace loom::host

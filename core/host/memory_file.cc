@@ -1,0 +1,136 @@
+#include "host/memory_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+#include "host/errno_text.h"
+
+namespace loom::host {
+
+namespace {
+
+// Newer than the C library's header of Debian 12: linux/memfd.h (6.3) and linux/fcntl.h (6.3).
+constexpr unsigned kMfdNoexecSeal = 0x0008;
+constexpr unsigned kMfdExec = 0x0010;
+constexpr int kSealExec = 0x0020;
+
+constexpr std::size_t kCopyBytes = 1u << 20;
+constexpr std::size_t kFirstReadBytes = 64u << 10;
+
+enum class Use : unsigned char { kData, kProgram };
+
+tl::unexpected<Error> step_failed(const char* name, const char* step, int error) {
+  return fail(ErrorCode::kSystem,
+              "memory file " + std::string(name) + ": " + step + ": " + errno_text(error), error);
+}
+
+Result<UniqueFd> create(const char* name, Use use) {
+  const unsigned wanted = use == Use::kProgram ? kMfdExec : kMfdNoexecSeal;
+  UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | wanted));
+  if (!file && errno == EINVAL) {  // before 6.3 every memory file is executable
+    file.reset(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  }
+  if (file) return file;
+  const int error = errno;
+  if (use == Use::kProgram && (error == EACCES || error == EPERM)) {
+    return fail(ErrorCode::kUnsupported,
+                "memory file " + std::string(name) + ": executable memory files are forbidden here",
+                error);
+  }
+  return step_failed(name, "create", error);
+}
+
+Result<void> append(int file, const char* name, ByteView bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return step_failed(name, "write", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+// Security: a holder may reopen the file through /proc/<pid>/fd for writing, whatever our
+// descriptor allows. The mode stops everybody but root, the seals stop root too.
+Result<void> seal(int file, const char* name, Use use) {
+  if (::fchmod(file, use == Use::kProgram ? 0500 : 0400) != 0) {
+    return step_failed(name, "change mode", errno);
+  }
+  const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (::fcntl(file, F_ADD_SEALS, seals | kSealExec) == 0) return {};
+  if (errno != EINVAL) return step_failed(name, "seal", errno);
+  if (::fcntl(file, F_ADD_SEALS, seals) != 0) return step_failed(name, "seal", errno);
+  return {};
+}
+
+Result<void> copy_contents(int from, int to, const char* name, std::size_t max_bytes) {
+  Bytes buffer(kCopyBytes);
+  std::size_t total = 0;
+  for (;;) {
+    const ssize_t got = ::pread(from, buffer.data(), buffer.size(), static_cast<off_t>(total));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return step_failed(name, "read the original", errno);
+    if (got == 0) return {};
+    total += static_cast<std::size_t>(got);
+    if (total > max_bytes) {
+      return fail(ErrorCode::kInvalidRequest, "memory file " + std::string(name) +
+                                                  ": the original is larger than " +
+                                                  std::to_string(max_bytes) + " bytes");
+    }
+    LOOM_TRY_VOID(append(to, name, ByteView(buffer).first(static_cast<std::size_t>(got))));
+  }
+}
+
+}  // namespace
+
+Result<UniqueFd> make_memory_file(const char* name, ByteView bytes) {
+  LOOM_TRY(UniqueFd file, create(name, Use::kData));
+  LOOM_TRY_VOID(append(file.get(), name, bytes));
+  LOOM_TRY_VOID(seal(file.get(), name, Use::kData));
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return step_failed(name, "rewind", errno);
+  return file;
+}
+
+Result<UniqueFd> make_executable_copy(const char* name, int file, std::size_t max_bytes) {
+  LOOM_TRY(UniqueFd copy, create(name, Use::kProgram));
+  LOOM_TRY_VOID(copy_contents(file, copy.get(), name, max_bytes));
+  LOOM_TRY_VOID(seal(copy.get(), name, Use::kProgram));
+  if (::lseek(copy.get(), 0, SEEK_SET) != 0) return step_failed(name, "rewind", errno);
+  return copy;
+}
+
+Result<Bytes> read_all(int fd, std::size_t max_bytes, const char* what, bool cut_at_limit) {
+  Bytes bytes;
+  std::size_t used = 0;
+  for (;;) {
+    // One byte more than allowed is asked for: it tells "exactly the limit" from "too much".
+    if (used == bytes.size()) {
+      bytes.resize(
+          std::min(std::max(kFirstReadBytes, 2 * used), max_bytes + (cut_at_limit ? 0 : 1)));
+    }
+    if (used == bytes.size()) break;
+    const ssize_t got = ::read(fd, bytes.data() + used, bytes.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      const int error = errno;
+      return fail(ErrorCode::kSystem, "read " + std::string(what) + ": " + errno_text(error),
+                  error);
+    }
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+    if (used > max_bytes) {
+      return fail(ErrorCode::kInvalidRequest,
+                  std::string(what) + ": more than " + std::to_string(max_bytes) + " bytes");
+    }
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+}  // namespace loom::host

@@ -1,0 +1,90 @@
+#include "host/mount_table.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "host/errno_text.h"
+#include "host/memory_file.h"
+
+namespace loom::host {
+
+namespace {
+
+constexpr std::size_t kMaxMountinfoBytes = 16u << 20;
+constexpr int kMountPointField = 4;  // proc_pid_mountinfo(5), counted from 0
+
+bool is_octal(char c) noexcept { return c >= '0' && c <= '7'; }
+
+// The kernel writes space, tab, newline and backslash as a backslash and three octal digits.
+std::string undo_escapes(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) &&
+                        is_octal(text[i + 2]) && is_octal(text[i + 3]);
+    if (escape) {
+      plain.push_back(static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                        (text[i + 3] - '0')));
+      i += 3;
+    } else {
+      plain.push_back(text[i]);
+    }
+  }
+  return plain;
+}
+
+std::string_view field_of(std::string_view line, int index) {
+  for (int i = 0; i < index; ++i) {
+    const auto space = line.find(' ');
+    if (space == std::string_view::npos) return {};
+    line.remove_prefix(space + 1);
+  }
+  return line.substr(0, line.find(' '));
+}
+
+}  // namespace
+
+std::vector<std::string> parse_mount_points(std::string_view mountinfo) {
+  std::vector<std::string> points;
+  while (!mountinfo.empty()) {
+    const auto end = mountinfo.find('\n');
+    const std::string_view point = field_of(mountinfo.substr(0, end), kMountPointField);
+    if (!point.empty()) points.push_back(undo_escapes(point));
+    mountinfo.remove_prefix(end == std::string_view::npos ? mountinfo.size() : end + 1);
+  }
+  std::sort(points.begin(), points.end());
+  return points;
+}
+
+std::vector<std::string> lost_mount_points(const std::vector<std::string>& before,
+                                           const std::vector<std::string>& after) {
+  std::vector<std::string> lost;
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
+                      std::back_inserter(lost));
+  return lost;
+}
+
+Result<MountTable> MountTable::open(int pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/mountinfo";
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "open " + path + ": " + errno_text(error), error);
+  }
+  return MountTable(std::move(file));
+}
+
+Result<std::vector<std::string>> MountTable::mount_points() const {
+  if (::lseek(file_.get(), 0, SEEK_SET) != 0) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "rewind a mount table: " + errno_text(error), error);
+  }
+  LOOM_TRY(const Bytes text, read_all(file_.get(), kMaxMountinfoBytes, "a mount table"));
+  return parse_mount_points(as_text(text));
+}
+
+}  // namespace loom::host

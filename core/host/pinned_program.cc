@@ -1,0 +1,148 @@
+#include "host/pinned_program.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <optional>
+#include <utility>
+
+#include "host/errno_text.h"
+#include "host/memory_file.h"
+#include "host/path_survey.h"
+
+namespace loom::host {
+
+namespace {
+
+constexpr std::size_t kMaxStage2Bytes = 64u << 20;
+
+PinnedProgram absent(std::string reason) {
+  PinnedProgram program;
+  program.fact.reason = std::move(reason);
+  return program;
+}
+
+// Nothing, or why the file behind `handle` cannot be executed.
+std::optional<std::string> refusal(int handle, const struct stat& about) {
+  if (!S_ISREG(about.st_mode)) return "not a regular file";
+  if (::faccessat(handle, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) != 0) return errno_text(errno);
+  return std::nullopt;
+}
+
+PinnedProgram pin(const std::string& path, int open_flags) {
+  UniqueFd handle(::open(path.c_str(), open_flags | O_CLOEXEC));
+  if (!handle) return absent(path + ": " + errno_text(errno));
+  struct stat about {};
+  if (::fstat(handle.get(), &about) != 0) return absent(path + ": " + errno_text(errno));
+  if (const auto why = refusal(handle.get(), about)) return absent(path + ": " + *why);
+  PinnedProgram program;
+  program.fact.present = true;
+  program.fact.path = path;
+  program.fact.identity = FileIdentity{.device = about.st_dev, .inode = about.st_ino};
+  program.handle = std::move(handle);
+  return program;
+}
+
+// Where the object behind a handle lies, links resolved.
+std::optional<AbsolutePath> place_of(int handle) {
+  std::array<char, PATH_MAX> text;
+  const std::string link = "/proc/self/fd/" + std::to_string(handle);
+  const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
+  if (size <= 0) return std::nullopt;
+  auto path = AbsolutePath::parse(std::string_view(text.data(), static_cast<std::size_t>(size)));
+  return path ? std::optional(std::move(*path)) : std::nullopt;
+}
+
+// Security: a program found in a directory the command may write is a program the command chose.
+class Search {
+ public:
+  explicit Search(const std::vector<AbsolutePath>& excluded) {
+    for (const auto& region : excluded) {
+      excluded_.push_back(region);
+      excluded_.push_back(survey_path(region).real);
+    }
+  }
+
+  std::optional<PinnedProgram> look_in(std::string_view entry, const std::string& name) {
+    const auto directory = AbsolutePath::parse(entry);
+    if (!directory) {
+      skip(entry, "not an absolute path");
+      return std::nullopt;
+    }
+    if (is_excluded(*directory) || is_excluded(survey_path(*directory).real)) {
+      skip(entry, "inside a writable region");
+      return std::nullopt;
+    }
+    const std::string path = (directory->is_root() ? "" : directory->str()) + '/' + name;
+    PinnedProgram program = pin(path, O_PATH);
+    if (!program.handle) {
+      if (::access(path.c_str(), F_OK) == 0) skip(path, "not an executable regular file");
+      return std::nullopt;
+    }
+    const auto place = place_of(program.handle.get());
+    if (!place || is_excluded(*place)) {
+      skip(path, "leads into a writable region");
+      return std::nullopt;
+    }
+    return program;
+  }
+
+  // " (skipped PATH entries: …)", or nothing.
+  [[nodiscard]] std::string skipped() const {
+    return skipped_.empty() ? "" : " (skipped: " + skipped_ + ")";
+  }
+
+ private:
+  [[nodiscard]] bool is_excluded(const AbsolutePath& path) const {
+    return std::any_of(excluded_.begin(), excluded_.end(),
+                       [&path](const AbsolutePath& region) { return path.is_within(region); });
+  }
+
+  void skip(std::string_view what, const char* why) {
+    if (!skipped_.empty()) skipped_ += "; ";
+    skipped_ += '"' + std::string(what) + "\": " + why;
+  }
+
+  std::vector<AbsolutePath> excluded_;
+  std::string skipped_;
+};
+
+}  // namespace
+
+PinnedProgram pin_launcher(const std::string& name, std::string_view search_path,
+                           const std::vector<AbsolutePath>& excluded) {
+  if (name.starts_with('/')) return pin(name, O_PATH);
+  if (name.empty() || name.find('/') != std::string::npos) {
+    return absent('"' + name + "\": neither a plain name nor an absolute path");
+  }
+  Search search(excluded);
+  while (!search_path.empty()) {
+    const auto colon = std::min(search_path.find(':'), search_path.size());
+    if (auto program = search.look_in(search_path.substr(0, colon), name)) {
+      return std::move(*program);
+    }
+    search_path.remove_prefix(std::min(colon + 1, search_path.size()));
+  }
+  return absent(name + ": not found on the helper's PATH" + search.skipped());
+}
+
+PinnedProgram pin_stage2(const std::string& file) {
+  // O_NONBLOCK: a FIFO in this place must not make us wait for a writer.
+  PinnedProgram program = pin(file, O_RDONLY | O_NONBLOCK);
+  if (!program.handle) return program;
+  auto copy = make_executable_copy("loom-stage2", program.handle.get(), kMaxStage2Bytes);
+  if (copy) {
+    program.handle = std::move(*copy);
+    return program;
+  }
+  // Without executable memory files the file itself runs, by handle.
+  if (copy.error().code == ErrorCode::kUnsupported) return program;
+  return absent(file + ": " + copy.error().message);
+}
+
+}  // namespace loom::host

@@ -1,0 +1,151 @@
+#include "host/process_table.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <loom/unique_fd.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string>
+
+#include "host/errno_text.h"
+#include "host/exit_status.h"
+#include "host/memory_file.h"
+
+namespace loom::host {
+
+namespace {
+
+constexpr std::size_t kMaxChildrenBytes = 4u << 20;
+constexpr std::size_t kStatBytes = 1'024;  // a line has 52 numbers and a name of at most 64 bytes
+// Words after the name, counted from 0 (proc_pid_stat(5) counts the pid as 1 and the name as 2).
+constexpr int kStateWord = 0;
+constexpr int kParentWord = 1;
+constexpr int kBirthWord = 19;
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) noexcept {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string_view word_of(std::string_view text, int index) noexcept {
+  for (int i = 0;; ++i) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+    const auto end = std::min(text.find_first_of(" \n"), text.size());
+    if (i == index) return text.substr(0, end);
+    if (end == text.size()) return {};
+    text.remove_prefix(end);
+  }
+}
+
+// What follows the name. The name itself may hold spaces and parentheses.
+std::string_view after_name(std::string_view stat_text) noexcept {
+  const auto close = stat_text.rfind(')');
+  return close == std::string_view::npos ? std::string_view() : stat_text.substr(close + 1);
+}
+
+// Empty when the process is gone.
+std::string_view read_stat(std::int32_t pid, std::array<char, kStatBytes>& buffer) {
+  std::array<char, 32> path{"/proc/"};
+  char* const end = std::to_chars(path.data() + 6, path.data() + 20, pid).ptr;
+  std::string_view("/stat").copy(end, 5);
+  const UniqueFd file(::open(path.data(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());
+  return got <= 0 ? std::string_view()
+                  : std::string_view(buffer.data(), static_cast<std::size_t>(got));
+}
+
+bool exists(std::int32_t pid) { return ::kill(pid, 0) == 0 || errno == EPERM; }
+
+}  // namespace
+
+std::optional<ProcessRow> parse_process_stat(std::string_view text) {
+  const auto open = text.find('(');
+  if (open == std::string_view::npos) return std::nullopt;
+  const auto pid = parse_number<std::int32_t>(word_of(text.substr(0, open), 0));
+  const std::string_view rest = after_name(text);
+  const auto parent = parse_number<std::int32_t>(word_of(rest, kParentWord));
+  const auto birth = parse_number<std::uint64_t>(word_of(rest, kBirthWord));
+  if (!pid || !parent || !birth) return std::nullopt;
+  return ProcessRow{.pid = *pid, .parent = *parent, .birth = *birth};
+}
+
+char process_state(std::string_view stat_text) noexcept {
+  const std::string_view state = word_of(after_name(stat_text), kStateWord);
+  return state.size() == 1 ? state.front() : '\0';
+}
+
+std::optional<ProcessRow> read_process(std::int32_t pid) {
+  std::array<char, kStatBytes> buffer;
+  return parse_process_stat(read_stat(pid, buffer));
+}
+
+char read_process_state(std::int32_t pid) {
+  std::array<char, kStatBytes> buffer;
+  return process_state(read_stat(pid, buffer));
+}
+
+Result<std::vector<ProcessRow>> read_process_table() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), &::closedir);
+  if (!proc) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "open /proc: " + errno_text(error), error);
+  }
+  std::vector<ProcessRow> rows;
+  for (;;) {
+    errno = 0;  // the only way to tell the end from a failure (readdir(3))
+    const dirent* const entry = ::readdir(proc.get());
+    if (entry == nullptr && errno != 0) {
+      const int error = errno;
+      return fail(ErrorCode::kSystem, "list /proc: " + errno_text(error), error);
+    }
+    if (entry == nullptr) return rows;
+    const auto pid = parse_number<std::int32_t>(entry->d_name);
+    if (!pid) continue;
+    if (const auto row = read_process(*pid)) rows.push_back(*row);
+  }
+}
+
+Result<std::vector<std::int32_t>> read_children(std::int32_t pid) {
+  const std::string number = std::to_string(pid);
+  const std::string path = "/proc/" + number + "/task/" + number + "/children";
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
+    const int error = errno;
+    const bool gone = (error == ENOENT || error == ESRCH) && !exists(pid);
+    if (gone) return std::vector<std::int32_t>();
+    return fail(ErrorCode::kSystem, "open " + path + ": " + errno_text(error), error);
+  }
+  const auto text = read_all(file.get(), kMaxChildrenBytes, path.c_str());
+  if (!text && text.error().sys_errno == ESRCH) return std::vector<std::int32_t>();
+  if (!text) return tl::unexpected(text.error());
+  std::vector<std::int32_t> children;
+  for (int i = 0;; ++i) {
+    const auto child = parse_number<std::int32_t>(word_of(as_text(*text), i));
+    if (!child) return children;
+    children.push_back(*child);
+  }
+}
+
+void signal_process(const ProcessRow& row, int signal) noexcept {
+  if (row.pid <= 0) return;
+  const long opened = ::syscall(SYS_pidfd_open, row.pid, 0u);
+  const UniqueFd pidfd(static_cast<int>(opened));
+  if (!pidfd) return;
+  // The descriptor first, the birth second: if the number changed hands in between, the birth is
+  // another.
+  const auto now = read_process(row.pid);
+  if (!now || now->birth != row.birth) return;
+  ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0u);
+}
+
+}  // namespace loom::host

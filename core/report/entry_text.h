@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace loom {
+
+// `text` as one line of valid UTF-8: control bytes become \xNN. What every entry of a report goes
+// through.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+// The layer an entry speaks of: the text before the first ':' and of that before the first '='; of
+// a skip what follows "skip:" (docs/enforcement-tags.md 2).
+[[nodiscard]] std::string_view entry_tag(std::string_view entry) noexcept;
+
+inline constexpr std::string_view kSkipPrefix = "skip:";
+[[nodiscard]] inline bool is_skip(std::string_view entry) noexcept {
+  return entry.substr(0, kSkipPrefix.size()) == kSkipPrefix;
+}
+
+}  // namespace loom

@@ -1,0 +1,176 @@
+#include "report/human_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "report/entry_text.h"
+
+namespace loom {
+namespace {
+
+constexpr std::string_view kLineStart = "loom-exec: ";
+
+// What an applied entry means to a person, and the layer whose line it stands on. '%' stands for
+// the entry's own detail.
+struct Wording {
+  std::string_view tag;
+  std::string_view layer;
+  std::string_view words;
+};
+constexpr std::array<Wording, 22> kWordings = {{
+    {"bwrap", "jail", "own namespaces and file tree (bubblewrap)"},
+    {"seatbelt", "jail", "Seatbelt profile"},
+    {"mounts-by", "view", "mounted by %"},
+    {"pins", "view", "% directories above protected paths pinned"},
+    {"mask-links", "view", "% masked files have further hard links"},
+    {"launcher-pins", "jail", "pinned launcher"},
+    {"seatbelt-net", "network", "direct network refused"},
+    {"seccomp-net", "network", "direct network refused"},
+    {"landlock", "files", "Landlock rules (ABI %)"},
+    {"scopes", "files", "scoped: %"},
+    {"exec-landlock", "programs", "%"},
+    {"scrubbed", "programs", "variables removed: %"},
+    {"no-new-privs", "privileges", "no gain through setuid files"},
+    {"caps", "privileges", "capabilities: %"},
+    {"seccomp-deny", "system calls", "dangerous calls refused"},
+    {"cgroup-v2", "ceilings", "control group for memory and processes"},
+    {"rlimit-fsize", "limits", "file size"},
+    {"rlimit-cpu", "limits", "CPU time"},
+    {"rlimit-address-space", "limits", "address space"},
+    {"rlimit-processes", "limits", "processes"},
+    {"mounts", "view", "%"},
+    {"seatbelt-fs", "view", "%"},
+}};
+
+// The detail of an entry: what follows "name:" or "name=", and for "landlock:abi=7" the 7.
+std::string_view entry_detail(std::string_view entry) {
+  const std::size_t end = entry_tag(entry).size();
+  std::string_view detail = entry.substr(std::min(end + 1, entry.size()));
+  if (detail.rfind("abi=", 0) == 0) detail.remove_prefix(4);
+  return detail;
+}
+
+// The words for one count of a mounts report, or nothing for a count of zero and for what is no
+// count.
+std::string count_words(std::string_view key, std::string_view value) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kCounts = {{
+      {"ro", "readable"},
+      {"rw", "writable"},
+      {"mask", "masked"},
+      {"bind_ro", "mounted read-only"},
+      {"bind_rw", "mounted read-write"},
+  }};
+  for (const auto& [name, words] : kCounts) {
+    if (name == key && value != "0") return std::string(value) + " " + std::string(words);
+  }
+  if (key == "scratch") return std::string(value) + " scratch";
+  if (key == "base")
+    return value == "minimal" ? "nothing else but the system" : "whole host readable";
+  return {};
+}
+
+// "ro=1,rw=2,…" as "1 readable, 2 writable, …".
+std::string view_words(std::string_view report) {
+  std::string text;
+  while (!report.empty()) {
+    const std::size_t comma = std::min(report.find(','), report.size());
+    const std::string_view field = report.substr(0, comma);
+    report.remove_prefix(std::min(comma + 1, report.size()));
+    const std::size_t equals = std::min(field.find('='), field.size());
+    const std::string words =
+        count_words(field.substr(0, equals), field.substr(std::min(equals + 1, field.size())));
+    if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
+  }
+  return text;
+}
+
+std::string fill_in(const Wording& wording, std::string_view entry) {
+  std::string detail(entry_detail(entry));
+  if (wording.tag == "mounts" || wording.tag == "seatbelt-fs") detail = view_words(detail);
+  std::string words(wording.words);
+  const std::size_t place = words.find('%');
+  return place == std::string::npos ? words : words.replace(place, 1, detail);
+}
+
+// Layers in the order in which they first appear, with what was said of each.
+class LayerLines {
+ public:
+  void add(std::string_view layer, const std::string& words) {
+    const auto found = std::find_if(lines_.begin(), lines_.end(),
+                                    [&](const auto& line) { return line.first == layer; });
+    if (found == lines_.end()) {
+      lines_.emplace_back(layer, words);
+    } else {
+      found->second += ", " + words;
+    }
+  }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& lines() const {
+    return lines_;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+void add_applied(LayerLines& layers, const std::string& entry) {
+  for (const Wording& wording : kWordings) {
+    if (wording.tag == entry_tag(entry)) {
+      layers.add(wording.layer, fill_in(wording, entry));
+      return;
+    }
+  }
+  layers.add("also", entry);
+}
+
+std::string line(std::string_view text) {
+  return std::string(kLineStart).append(one_line(text)).append("\n");
+}
+
+std::string layer_lines(const std::vector<std::string>& entries) {
+  static constexpr std::string_view kUnheld = "unheld:";
+  LayerLines held;
+  std::string unheld;
+  for (const std::string& entry : entries) {
+    if (is_skip(entry)) {
+      unheld += line("NOT held: " + entry.substr(kSkipPrefix.size()));
+    } else if (entry.rfind(kUnheld, 0) == 0) {
+      unheld += line("not held: " + entry.substr(kUnheld.size()));
+    } else {
+      add_applied(held, entry);
+    }
+  }
+  std::string text;
+  for (const auto& [layer, words] : held.lines()) text += line("held: " + layer + ": " + words);
+  if (text.empty()) text = line("held: nothing");
+  return text + unheld;
+}
+
+std::string seconds(std::chrono::milliseconds wall) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f s", static_cast<double>(wall.count()) / 1000.0);
+  return text.data();
+}
+
+std::string cut_line(std::string_view stream, std::uint64_t bytes) {
+  return line(std::string(stream) + ": cut after " + std::to_string(bytes) +
+              " bytes (output_bytes)");
+}
+
+}  // namespace
+
+std::string render_human_report(const ExecResult& result) {
+  std::string text = layer_lines(result.enforcement);
+  if (result.degraded)
+    text += line("NOT held: this machine cannot build the platform's outer jail");
+  if (result.stdout_truncated) text += cut_line("stdout", result.stdout_bytes);
+  if (result.stderr_truncated) text += cut_line("stderr", result.stderr_bytes);
+  const Outcome& outcome = result.outcome;
+  if (!outcome.first_cause.empty()) text += line("first cause: " + outcome.first_cause);
+  return text + line(std::string(outcome_class_name(outcome.outcome)) + ": " + outcome.detail +
+                     ", after " + seconds(result.wall));
+}
+
+}  // namespace loom

@@ -1,0 +1,97 @@
+#include <loom/codec.h>
+
+#include "fields_facts.h"
+#include "fields_policy.h"
+
+namespace loom::archive {
+
+template <>
+struct Enumerators<Demand> {
+  static constexpr Demand kFirst = Demand::kBestEffort;
+  static constexpr Demand kLast = Demand::kFull;
+};
+template <>
+struct Enumerators<MountClass> {
+  static constexpr MountClass kFirst = MountClass::kRootTmpfs;
+  static constexpr MountClass kLast = MountClass::kMountReadOnly;
+};
+template <>
+struct Enumerators<MountForm> {
+  static constexpr MountForm kFirst = MountForm::kNone;
+  static constexpr MountForm kLast = MountForm::kDev;
+};
+
+template <>
+struct Fields<Command> {
+  static void visit(auto& archive, auto& value) {
+    archive("argv", value.argv);
+    archive("environment", value.environment);
+    archive("cwd", value.cwd);
+  }
+};
+
+template <>
+struct Fields<PlanRequest> {
+  static void visit(auto& archive, auto& value) {
+    archive("policy", value.policy);
+    archive("command", value.command);
+    archive("demand", value.demand);
+    archive("keep_capabilities", value.keep_capabilities);
+    archive("facts", value.facts);
+    archive("nonce", value.nonce);
+  }
+};
+
+template <>
+struct Blank<MountOperation> {
+  static MountOperation make() {
+    return {.region = AbsolutePath::root(),
+            .written = AbsolutePath::root(),
+            .identity = {},
+            .parent_identity = {}};
+  }
+};
+template <>
+struct Fields<MountOperation> {
+  static void visit(auto& archive, auto& value) {
+    archive("mount_class", value.mount_class);
+    archive("form", value.form);
+    archive("region", value.region);
+    archive("written", value.written);
+    archive("identity", value.identity);
+    archive("parent_identity", value.parent_identity);
+  }
+};
+
+template <>
+struct Fields<JailPlan> {
+  static void visit(auto& archive, auto& value) {
+    archive("view", value.view);
+    archive("canonical_argv", value.canonical_argv);
+    archive("digest", value.digest);
+    archive("notes", value.notes);
+    archive("backend", value.backend);
+  }
+};
+
+template <>
+struct Fields<Audit> {
+  static void visit(auto& archive, auto& value) {
+    archive("when_witnessed", value.when_witnessed);
+    archive("extras", value.extras);
+    archive("when_silent", value.when_silent);
+    archive("always", value.always);
+    archive("widened", value.widened);
+    archive("expects_witness", value.expects_witness);
+  }
+};
+
+}  // namespace loom::archive
+
+namespace loom {
+
+LOOM_DEFINE_CODEC_(PlanRequest, plan_request, "plan request")
+LOOM_DEFINE_CODEC_(JailPlan, jail_plan, "plan")
+LOOM_DEFINE_CODEC_(Audit, audit, "audit")
+
+}  // namespace loom

@@ -1,0 +1,160 @@
+#include <loom/codec.h>
+#include <loom/table_backend.h>
+#include <loom/utf8.h>
+
+#include <exception>
+#include <string>
+
+#include "boundary.h"
+
+namespace loom {
+namespace {
+
+using boundary::Collector;
+
+constexpr std::size_t kMaxLogBytes = 4'096;
+
+HostServices& host_of(void* ctx) { return *static_cast<HostServices*>(ctx); }
+
+// Our side of the host's table. Nothing may leave through it either.
+template <class Act>
+loom_status serve(std::string_view service, const loom_sink* error, Act act) noexcept {
+  try {
+    const Result<void> done = act();
+    return done ? 0 : boundary::report(done.error(), error);
+  } catch (const std::exception& thrown) {
+    return boundary::report_thrown(service, thrown.what(), error);
+  }
+}
+
+void serve_log(void* ctx, std::int32_t level, loom_view text) noexcept {
+  const bool known = level >= static_cast<std::int32_t>(LogLevel::kDebug) &&
+                     level <= static_cast<std::int32_t>(LogLevel::kError);
+  host_of(ctx).log(known ? static_cast<LogLevel>(level) : LogLevel::kError,
+                   printable(as_text(boundary::bytes_of(text)), kMaxLogBytes));
+}
+
+loom_status serve_try_launch(void* ctx, loom_view launch, std::uint32_t deadline_ms,
+                             const loom_sink* out, const loom_sink* error) noexcept {
+  return serve("try_launch", error, [&]() -> Result<void> {
+    LOOM_TRY(const LaunchSpec spec, decode_launch_spec(boundary::bytes_of(launch)));
+    LOOM_TRY(const TrialResult trial, host_of(ctx).try_launch(spec, deadline_ms));
+    boundary::append_to(out, encode(trial));
+    return {};
+  });
+}
+
+loom_status serve_spawn(void* ctx, loom_view launch, std::int32_t* pid,
+                        const loom_sink* error) noexcept {
+  return serve("spawn", error, [&]() -> Result<void> {
+    LOOM_TRY(const LaunchSpec spec, decode_launch_spec(boundary::bytes_of(launch)));
+    LOOM_TRY(*pid, host_of(ctx).spawn(spec));
+    return {};
+  });
+}
+
+loom_status serve_children(void* ctx, std::int32_t pid, const loom_sink* out,
+                           const loom_sink* error) noexcept {
+  return serve("children", error, [&]() -> Result<void> {
+    LOOM_TRY(const auto pids, host_of(ctx).children(pid));
+    boundary::append_to(out, std::as_bytes(std::span(pids)));
+    return {};
+  });
+}
+
+class TableBackend final : public JailBackend {
+ public:
+  TableBackend(const loom_backend_v1& table, HostServices& host)
+      : table_(table),
+        lent_{.struct_size = static_cast<std::uint32_t>(sizeof(loom_host_v1)),
+              .reserved = 0,
+              .ctx = &host,
+              .log = &serve_log,
+              .try_launch = &serve_try_launch,
+              .spawn = &serve_spawn,
+              .children = &serve_children} {}
+
+  ~TableBackend() override {
+    if (self_ != nullptr) table_.destroy(self_);
+  }
+
+  // Before anything else. The plugin keeps the address of lent_, so this object never moves.
+  [[nodiscard]] Result<void> create() {
+    Collector error(boundary::kMaxErrorBytes);
+    const loom_sink error_sink = error.sink();
+    self_ = table_.create(&lent_, &error_sink);
+    if (self_ != nullptr) return {};
+    std::string text = printable(as_text(error.bytes()), boundary::kMaxErrorBytes);
+    return fail(ErrorCode::kBackend, text.empty() ? "create: no reason given" : std::move(text));
+  }
+
+  Result<Features> features(const HostFacts& facts) const override {
+    return ask("features", table_.features, encode(facts), decode_features);
+  }
+  Result<Survey> survey(const SurveyRequest& request) const override {
+    return ask("survey", table_.survey, encode(request), decode_survey);
+  }
+  Result<Pieces> pieces() const override {
+    return ask("pieces", table_.pieces, Bytes(), decode_pieces);
+  }
+  Result<Bytes> probe(const ProbeRequest& request) override {
+    return call("probe", table_.probe, encode(request));
+  }
+  Result<JailPlan> plan(const PlanRequest& request) const override {
+    return ask("plan", table_.plan, encode(request), decode_jail_plan);
+  }
+  Result<LaunchSpec> render(const JailPlan& plan) const override {
+    return ask("render", table_.render, encode(plan), decode_launch_spec);
+  }
+  Result<Audit> audit(const JailPlan& plan) const override {
+    return ask("audit", table_.audit, encode(plan), decode_audit);
+  }
+  Result<StartResult> start(const LaunchSpec& launch) override {
+    return ask("start", table_.start, encode(launch), decode_start_result);
+  }
+  Result<void> observe(const TargetsRequest& snapshot) override {
+    LOOM_TRY(const Bytes answer, call("observe", table_.observe, encode(snapshot)));
+    if (!answer.empty()) return fail(ErrorCode::kBackend, "observe: an answer where none is due");
+    return {};
+  }
+  Result<Targets> targets(const TargetsRequest& request) override {
+    return ask("targets", table_.targets, encode(request), decode_targets);
+  }
+  void finish() override { table_.finish(self_); }
+
+ private:
+  [[nodiscard]] Result<Bytes> call(std::string_view verb, loom_verb slot,
+                                   const Bytes& input) const {
+    Collector out(boundary::kMaxAnswerBytes);
+    Collector error(boundary::kMaxErrorBytes);
+    const loom_sink out_sink = out.sink();
+    const loom_sink error_sink = error.sink();
+    const loom_status status = slot(self_, boundary::view_of(input), &out_sink, &error_sink);
+    LOOM_TRY_VOID(boundary::outcome_of(verb, status, out, error));
+    return out.take();
+  }
+
+  template <class T>
+  [[nodiscard]] Result<T> ask(std::string_view verb, loom_verb slot, const Bytes& input,
+                              Result<T> (*decode)(ByteView)) const {
+    LOOM_TRY(const Bytes answer, call(verb, slot, input));
+    Result<T> value = decode(answer);
+    if (!value) return boundary::broken_answer(verb, value.error());
+    return value;
+  }
+
+  const loom_backend_v1& table_;
+  loom_host_v1 lent_;
+  void* self_ = nullptr;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<JailBackend>> make_table_backend(const loom_backend_v1& table,
+                                                        HostServices& host) {
+  auto backend = std::make_unique<TableBackend>(table, host);
+  LOOM_TRY_VOID(backend->create());
+  return std::unique_ptr<JailBackend>(std::move(backend));
+}
+
+}  // namespace loom

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Checks what a release build ships: check_release.sh BUILD_DIRECTORY
+set -eu
+
+build=$1
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+failures=0
+
+fail() {
+  printf 'check_release: %s\n' "$*" >&2
+  failures=$((failures + 1))
+}
+
+needed() { readelf --dynamic --wide "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
+
+one_exported_symbol() {
+  exported=$(nm --dynamic --defined-only --format=just-symbols "$1")
+  [ "$exported" = loom_backend_entry_v1 ] ||
+    fail "$1 exports $(printf '%s' "$exported" | tr '\n' ' ')instead of loom_backend_entry_v1 alone"
+}
+
+without_seccomp() {
+  [ -n "$(needed "$1")" ] || fail "$1: no dependency at all; the check looks at the wrong thing"
+  case $(needed "$1") in
+    *seccomp*) fail "$1 links libseccomp" ;;
+  esac
+}
+
+static() {
+  [ -z "$(needed "$1")" ] || fail "$1 is not static: needs $(needed "$1" | tr '\n' ' ')"
+  if readelf --program-headers --wide "$1" | grep -q INTERP; then fail "$1 names an interpreter"; fi
+}
+
+# Position independent, relocations read-only, all bound at start.
+hardened() {
+  readelf --file-header --wide "$1" | grep -q 'Type: *DYN' || fail "$1 is not position independent"
+  readelf --program-headers --wide "$1" | grep -q GNU_RELRO || fail "$1 has no read-only relocations"
+  readelf --dynamic --wide "$1" | grep -qE 'BIND_NOW|FLAGS_1.*NOW' || fail "$1 binds lazily"
+}
+
+backends=0
+for backend in "$build"/lib/loom-exec/backends/*.so; do
+  [ -e "$backend" ] || continue
+  one_exported_symbol "$backend"
+  hardened "$backend"
+  backends=$((backends + 1))
+done
+[ "$backends" -ge 2 ] || fail "$backends backends in $build/lib/loom-exec/backends"
+without_seccomp "$build/bin/loom-exec"
+hardened "$build/bin/loom-exec"
+static "$build/libexec/loom-exec/bwrap-stage2"
+
+child=$(find "$build" -name 'child_entry.cc.o')
+cmake -DNM=nm -DOBJECT="$child" -P "$here/child_symbols.cmake" ||
+  fail "${child:-no child_entry.cc.o in $build} calls more than a forked child may"
+
+[ "$failures" = 0 ] || exit 1
+echo "check_release: $backends backends with one symbol each, helper without libseccomp, static stage 2"

@@ -1,0 +1,47 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "host/mount_table.h"
+
+namespace loom::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(MountPointsTest, TheFifthFieldIsReadAndSorted) {
+  const auto points = parse_mount_points(
+      "36 35 98:0 /mnt1 /srv rw,noatime master:1 - ext3 /dev/root rw\n"
+      "37 36 0:5 / /dev ro shared:2 - tmpfs tmpfs rw\n");
+
+  EXPECT_THAT(points, ElementsAre("/dev", "/srv"));
+}
+
+TEST(MountPointsTest, OctalEscapesBecomeBytes) {
+  const auto points = parse_mount_points(
+      "1 0 0:1 / /a\\040b rw - t t rw\n"
+      "2 0 0:1 / /c\\134d rw - t t rw\n"
+      "3 0 0:1 / /e\\011f\\012g rw - t t rw\n"
+      "4 0 0:1 / /h\\9i\\04 rw - t t rw\n");
+
+  EXPECT_THAT(points, ElementsAre("/a b", "/c\\d", "/e\tf\ng", "/h\\9i\\04"));
+}
+
+TEST(MountPointsTest, ALineWithoutThatFieldAndAnEmptyTableYieldNothing) {
+  EXPECT_THAT(parse_mount_points("1 0 0:1 /\n\n"), IsEmpty());
+  EXPECT_THAT(parse_mount_points(""), IsEmpty());
+}
+
+TEST(MountPointsTest, OneOfTwoMountsOnTheSamePointIsMissed) {
+  const std::vector<std::string> before{"/a", "/a", "/b"};
+
+  EXPECT_THAT(lost_mount_points(before, {"/a", "/b", "/new"}), ElementsAre("/a"));
+  EXPECT_THAT(lost_mount_points(before, before), IsEmpty());
+  EXPECT_THAT(lost_mount_points(before, {}), ElementsAre("/a", "/a", "/b"));
+}
+
+}  // namespace
+}  // namespace loom::host

@@ -1,0 +1,133 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "stage2_run.h"
+
+namespace loom::bwrap {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Refused before anything was put in force: 126, one line, an empty report, and the host is told.
+void expect_refused(Stage2Run& run, Stage2Step step, const std::string& text) {
+  EXPECT_TRUE(run.read_report().empty());
+  const auto message = run.receive();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->kind, ControlKind::kFailed);
+  EXPECT_EQ(message->step, step);
+  EXPECT_THAT(message->detail, HasSubstr(text));
+  const Ended ended = run.wait();
+  EXPECT_EQ(ended.code, 126);
+  EXPECT_THAT(ended.err, StartsWith("loom-exec[stage2]: "));
+  EXPECT_THAT(ended.err, HasSubstr(text));
+  EXPECT_EQ(ended.err.find('\n'), ended.err.size() - 1) << ended.err;
+}
+
+TEST(Stage2Document, StartedByHandItSaysSoAndEndsWith126) {
+  const Start by_hand{.launcher = {}, .in_child = [] {
+                        for (const int fd : {3, 4, 5}) ::close(fd);
+                      }};
+  Stage2Run run(plain_document(), by_hand);
+  const Ended ended = run.wait();
+  EXPECT_EQ(ended.code, 126);
+  EXPECT_THAT(ended.err, StartsWith("loom-exec[stage2]: "));
+  EXPECT_THAT(ended.err, HasSubstr("by hand"));
+  EXPECT_EQ(ended.err.find('\n'), ended.err.size() - 1) << ended.err;
+}
+
+TEST(Stage2Document, ATruncatedDocumentIsRefused) {
+  Bytes bytes = encode(plain_document());
+  bytes.pop_back();
+  Stage2Run run(bytes);
+  expect_refused(run, Stage2Step::kDocument, "");
+}
+
+TEST(Stage2Document, AnEmptyDocumentIsRefused) {
+  Stage2Run run(Bytes{});
+  expect_refused(run, Stage2Step::kDocument, "");
+}
+
+TEST(Stage2Document, ACorruptedDocumentIsRefused) {
+  Bytes bytes = encode(plain_document());
+  bytes.front() = std::byte{0xc1};
+  Stage2Run run(bytes);
+  expect_refused(run, Stage2Step::kDocument, "");
+}
+
+TEST(Stage2Document, AnUnknownVersionIsRefused) {
+  std::string text(as_text(encode(plain_document())));
+  text.replace(text.find("\xa1v\x01"), 3, "\xa1v\x07");
+  const ByteView view = as_bytes(text);
+  Stage2Run run(Bytes(view.begin(), view.end()));
+  expect_refused(run, Stage2Step::kDocument, "version");
+}
+
+TEST(Stage2Document, ADocumentAboveTheCeilingIsRefused) {
+  Stage2Run run(Bytes(kMaxDocumentBytes + 1));
+  expect_refused(run, Stage2Step::kDocument, "prepare document");
+}
+
+TEST(Stage2Document, ADocumentThatCouldStillChangeIsRefused) {
+  const Start unsealed{.launcher = {}, .in_child = [] {
+                         const UniqueFd file = make_memory_file(encode(plain_document()), false);
+                         ::dup2(file.get(), 3);
+                       }};
+  Stage2Run run(plain_document(), unsealed);
+  expect_refused(run, Stage2Step::kDocument, "sealed");
+}
+
+TEST(Stage2Document, AReportThatNobodyReadsIsFatal) {
+  const Start no_reader{.launcher = {}, .in_child = [] {
+                          int ends[2];
+                          if (::pipe(ends) != 0) ::_exit(98);
+                          ::dup2(ends[1], 4);
+                          ::close(ends[0]);
+                          ::close(ends[1]);
+                        }};
+  Stage2Run run(plain_document(), no_reader);
+  expect_refused(run, Stage2Step::kReport, "report");
+}
+
+TEST(Stage2Document, NothingRunsWithoutACommit) {
+  const TemporaryDirectory place;
+  const CommitDocument command = shell("touch " + place / "ran");
+  {
+    Stage2Run run(plain_document());
+    ASSERT_TRUE(run.await_ready());
+    run.hang_up();
+    const Ended ended = run.wait();
+    EXPECT_EQ(ended.code, 126);
+    EXPECT_THAT(ended.err, HasSubstr("no commit"));
+    EXPECT_NE(::access((place / "ran").c_str(), F_OK), 0);
+  }
+  EXPECT_EQ(run_command_with(plain_document(), command).code, 0);
+  EXPECT_EQ(::access((place / "ran").c_str(), F_OK), 0);
+}
+
+TEST(Stage2Document, ACommitWithoutADocumentRunsNothing) {
+  Stage2Run run(plain_document());
+  ASSERT_TRUE(run.await_ready());
+  run.send_commit(-1);
+  const auto message = run.receive();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->step, Stage2Step::kCommit);
+  EXPECT_EQ(run.wait().code, 126);
+}
+
+TEST(Stage2Document, AnUnsealedCommitRunsNothing) {
+  Stage2Run run(plain_document());
+  ASSERT_TRUE(run.await_ready());
+  run.send_commit(make_memory_file(encode(shell("echo ran")), false).get());
+  const Ended ended = run.wait();
+  EXPECT_EQ(ended.code, 126);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("sealed"));
+}
+
+}  // namespace
+}  // namespace loom::bwrap

@@ -267,7 +267,7 @@ std::vector<PolicyMountPath> mount_paths(const Value& list,
 
 Result<Policy> decode_policy(ByteView document) {
   auto tree = parse_value(document);
-  if (!tree) return refuse_policy("decode: " + tree.error().message);
+  if (!tree) return refuse_policy(tree.error().message);  // "decode msgpack: …"
   return decode_policy(*tree);
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace loom {
 
-// `text` as one line of valid UTF-8: control bytes become \xNN. What every entry of a report goes
-// through.
+inline constexpr std::size_t kMaxEntryBytes = 16'384;
+
+// `text` as one line of valid UTF-8: what is neither printable nor UTF-8 becomes \xNN, and a text
+// longer than kMaxEntryBytes is cut with an ellipsis. What every entry of a report goes through.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 // The layer an entry speaks of: the text before the first ':' and of that before the first '='; of

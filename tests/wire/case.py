@@ -58,9 +58,9 @@ class WireCase(unittest.TestCase):
     def start_shell(self, helper, script, *args, **more):
         return helper.start([SH, "-c", script, *args], **more)
 
-    def running(self, helper, script="echo up; sleep 600", **more):
+    def running(self, helper, script="echo up; sleep 600", *args, **more):
         """An execution whose command has spoken and now waits."""
-        return helper.until_output(self.start_shell(helper, script, **more), b"up\n")
+        return helper.until_output(self.start_shell(helper, script, *args, **more), b"up\n")
 
     def path(self, *parts):
         return os.path.join(self.ws, *parts)

@@ -161,10 +161,14 @@ class Run:
 
     @property
     def code(self):
+        if self.exit is None:
+            raise WireError(f"execution {self.id} did not run: {self.error}")
         return self.exit["code"]
 
     @property
     def enforcement(self):
+        if self.exit is None:
+            raise WireError(f"execution {self.id} did not run: {self.error}")
         return self.exit["enforcement"]
 
     def settled(self):

@@ -1,5 +1,6 @@
 """The cancel ladder and the wall clock (wire.md 6.4)."""
 
+import os
 import shutil
 import time
 import unittest
@@ -105,10 +106,13 @@ class CancelTest(WireCase):
         if not shutil.which("setsid"):
             self.skipTest("no setsid")
         helper = self.jailing_helper()
-        run = helper.start(["/usr/bin/setsid", "-w", "/bin/sh", "-c", ON_TERM])
-        helper.until_output(run, b"up\n")
+        # The shell in front keeps setsid from being a session leader, which would fork and die of TERM.
+        outer = "trap : TERM; setsid -w /bin/sh -c \"$0\"; exit $?"
+        inner = f"trap 'touch {self.path('heard')}; exit 7' TERM; echo up; while :; do sleep 0.1; done"
+        run = self.running(helper, outer, inner)
         helper.cancel(run)
         self.assertEqual(helper.settle(run).code, 7)
+        self.assertTrue(os.path.exists(self.path("heard")))
 
     # cases.md 186
     def test_a_command_that_waits_for_its_own_child_is_cancelled_whatever_its_status(self):

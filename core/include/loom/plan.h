@@ -19,8 +19,8 @@ enum class Demand : std::uint8_t {
 
 struct Command {
   std::vector<std::string> argv{};  // not empty
-  std::vector<std::string>
-      environment;    // NAME=VALUE, sorted by name; exactly what the command sees
+  // NAME=VALUE, sorted by name; exactly what the command sees
+  std::vector<std::string> environment{};
   std::string cwd{};  // absolute, or empty for "/"
   friend bool operator==(const Command&, const Command&) = default;
 };
@@ -30,8 +30,8 @@ struct PlanRequest {
   Policy policy{};
   Command command{};
   Demand demand = Demand::kBestEffort;
-  std::vector<std::string>
-      keep_capabilities;  // operator's --keep-caps, as "CAP_NET_RAW"; usually empty
+  // operator's --keep-caps, as "CAP_NET_RAW"; usually empty
+  std::vector<std::string> keep_capabilities{};
   HostFacts facts{};
   std::string nonce{};  // unique within the helper; for names of things the run makes
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
@@ -80,8 +80,8 @@ struct MountOperation {
 // conformance suite replay it.
 struct JailPlan {
   std::vector<MountOperation> view{};  // in order of application
-  std::vector<std::string>
-      canonical_argv;                // the launcher's options, for goldens, digest and people (D3)
+  // the launcher's options, for goldens, digest and people (D3)
+  std::vector<std::string> canonical_argv{};
   std::string digest{};              // 16 hex digits; a comparison aid within one build
   std::vector<std::string> notes{};  // what a person should know, one sentence each
   Bytes backend{};                   // what render and audit of the same backend need; opaque
@@ -90,8 +90,8 @@ struct JailPlan {
 
 // What the plan really gives each path that the policy names, in the report's words.
 struct Audit {
-  std::vector<std::string>
-      when_witnessed;                 // applied entries, claimed only if the inner stage reported
+  // applied entries, claimed only if the inner stage reported
+  std::vector<std::string> when_witnessed{};
   std::vector<std::string> extras{};  // applied entries placed after the inner stage's own (D18)
   std::vector<std::string> when_silent{};  // complete entries ("skip:bwrap: …") if it did not
   std::vector<std::string> always{};   // complete entries that lead every report ("skip:jail: …")

@@ -85,6 +85,17 @@ TEST(Stage2Command, InheritsThreeDescriptors) {
   EXPECT_THAT(ended.out, Not(ContainsRegex("document|socket:|bwrap-stage2")));
 }
 
+TEST(Stage2Command, InheritsThreeDescriptorsOnAKernelWithoutCloseRange) {
+  const Start start{.launcher = {}, .in_child = [] {
+                      ::dup2(1, 77);
+                      forget_new_calls();
+                    }};
+  const CommitDocument document = command({"ls", "/proc/self/fd"});
+  EXPECT_EQ(run_command_with(plain_document(), document, start).out, "0\n1\n2\n3\n");
+  const CommitDocument absent = command({"no-such-program"});
+  EXPECT_EQ(run_command_with(plain_document(), absent, start).code, 126);
+}
+
 TEST(Stage2Command, ClosedStandardDescriptorsBecomeTheNullDevice) {
   const Start start{.launcher = {}, .in_child = [] { ::close(0); }};
   const Ended ended =

@@ -169,6 +169,19 @@ TEST_F(Stage2Jail, AParentBehindALinkIsRefused) {
   expect_view_refusal(masked(), check.path);
 }
 
+TEST_F(Stage2Jail, FindsTheMasksOnAKernelWithoutOpenat2) {
+  ASSERT_EQ(::symlink(workspace_.str().c_str(), (workspace_ / "link").c_str()), 0);
+  Start start = masked();
+  start.in_child = forget_new_calls;
+  document_.view = {file_mask(), directory_mask()};
+  {
+    Stage2Run run(document_, start);
+    ASSERT_TRUE(run.await_ready()) << run.wait().err;
+  }
+  document_.view.front().path = workspace_ / "link" + "/.env";
+  expect_view_refusal(start, document_.view.front().path);
+}
+
 TEST_F(Stage2Jail, AWritableRootIsRefused) {
   expect_view_refusal({.launcher = base(), .in_child = {}}, "/");
 }

@@ -152,7 +152,7 @@ TEST(Stage2Restriction, NeverRaisesALimit) {
 constexpr const char* kCapsCommand = "grep ^Cap /proc/self/status";
 
 TEST(Stage2Restriction, NobodyHoldsACapability) {
-  if (::geteuid() != 0) SKIP_OR_FAIL("needs uid 0");
+  if (::geteuid() != 0) GTEST_SKIP() << "needs uid 0";
   EXPECT_EQ(run_command_with(plain_document(), shell(kCapsCommand)).out,
             "CapInh:\t0000000000000000\n"
             "CapPrm:\t0000000000000000\n"
@@ -163,7 +163,7 @@ TEST(Stage2Restriction, NobodyHoldsACapability) {
 }
 
 TEST(Stage2Restriction, KeepsWhatItWasToldToKeep) {
-  if (::geteuid() != 0) SKIP_OR_FAIL("needs uid 0");
+  if (::geteuid() != 0) GTEST_SKIP() << "needs uid 0";
   PrepareDocument document = plain_document();
   document.keep_caps = {CAP_NET_RAW, CAP_CHOWN};
   EXPECT_EQ(run_command_with(document, shell(kCapsCommand)).out,
@@ -190,14 +190,14 @@ void give_up_setpcap() {
 }
 
 TEST(Stage2Restriction, ABoundingSetThatStaysIsNamed) {
-  if (::geteuid() != 0) SKIP_OR_FAIL("needs uid 0");
+  if (::geteuid() != 0) GTEST_SKIP() << "needs uid 0";
   const Start start{.launcher = {}, .in_child = give_up_setpcap};
   EXPECT_THAT(report_of(plain_document(), start).applied,
               ElementsAre("no-new-privs", "unheld:caps=bounding"));
 }
 
 TEST(Stage2Restriction, WhatIsNotHeldCannotBeKept) {
-  if (::geteuid() != 0) SKIP_OR_FAIL("needs uid 0");
+  if (::geteuid() != 0) GTEST_SKIP() << "needs uid 0";
   PrepareDocument document = plain_document();
   document.keep_caps = {CAP_NET_RAW};
   Stage2Run run(document, {.launcher = {}, .in_child = give_up_setpcap});

@@ -3,12 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -204,6 +209,21 @@ Ended run_command_with(const PrepareDocument& document, const CommitDocument& co
 
 CommitDocument shell(const std::string& script) {
   return {.argv = {"sh", "-c", script}, .environment = {"PATH=/usr/bin:/bin"}, .cwd = "/"};
+}
+
+void forget_new_calls() {
+  std::array<sock_filter, 5> program = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog header{.len = program.size(), .filter = program.data()};
+  const bool done = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+                    ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &header) == 0 &&
+                    ::syscall(SYS_close_range, ~0U, ~0U, 0) != 0 && errno == ENOSYS;
+  if (!done) ::_exit(97);
 }
 
 TemporaryDirectory::TemporaryDirectory() {

@@ -75,6 +75,10 @@ class Stage2Run {
 // `sh -c script` with a PATH.
 [[nodiscard]] CommitDocument shell(const std::string& script);
 
+// For Start::in_child: from here on the kernel answers ENOSYS to openat2 and close_range, as
+// before 5.6.
+void forget_new_calls();
+
 // A fresh directory below /tmp, removed with everything in it.
 class TemporaryDirectory {
  public:

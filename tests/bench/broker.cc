@@ -1,0 +1,124 @@
+#include "tests/bench/broker.h"
+
+#include <loom/check.h>
+#include <loom/value.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "host/memory_file.h"
+#include "policy/decode_policy.h"
+
+namespace loom::bench {
+namespace {
+
+Bytes hello_body() {
+  ValueWriter body;
+  body.map(3);
+  body.text("proto");
+  body.number(kProtocolNumber);
+  body.text("peer");
+  body.text("broker");
+  body.text("features");
+  body.array(0);
+  return body.take();
+}
+
+Bytes start_body(const std::vector<std::string>& argv, const std::string& cwd) {
+  ValueWriter body;
+  body.map(4);
+  body.text("argv");
+  body.array(argv.size());
+  for (const std::string& word : argv) body.text(word);
+  body.text("env");
+  body.map(1);
+  body.text("PATH");
+  body.text("/usr/bin:/bin");
+  body.text("cwd");
+  body.text(cwd);
+  body.text("token");
+  body.binary(as_bytes("0123456789abcdef0123456789abcdef"));
+  return body.take();
+}
+
+ChildProcess start_helper(const std::string& helper, const Policy& policy) {
+  const auto document = host::make_memory_file("policy", encode_policy(policy));
+  LOOM_CHECK(document.has_value());
+  return start_child(
+      {.argv = {helper}, .piped = true, .lent_fd = document->get(), .lent_number = 3});
+}
+
+}  // namespace
+
+Broker::Broker(const std::string& helper, const Policy& policy)
+    : child_(start_helper(helper, policy)) {}
+
+Broker::~Broker() {
+  child_.in.reset();
+  wait_for(child_);
+}
+
+void Broker::greet() {
+  LOOM_CHECK(read_frame().kind == "hello");
+  send(next_id_++, "hello", hello_body());
+}
+
+std::uint64_t Broker::start(const std::vector<std::string>& argv, const std::string& cwd) {
+  const std::uint64_t id = next_id_++;
+  send(id, "exec_start", start_body(argv, cwd));
+  return id;
+}
+
+void Broker::cancel(std::uint64_t id) {
+  ValueWriter body;
+  body.map(0);
+  send(id, "cancel", body.bytes());
+}
+
+std::uint64_t Broker::read_to_exit() {
+  std::uint64_t bytes = 0;
+  for (;;) {
+    const Frame frame = read_frame();
+    LOOM_CHECK(frame.kind != "error");
+    if (frame.kind == "exec_out") bytes += frame.body.find("data")->bytes.size();
+    if (frame.kind == "exec_exit") return bytes;
+  }
+}
+
+Frame Broker::read_frame() {
+  static std::array<std::byte, 1u << 18> buffer;
+  for (;;) {
+    auto payload = reader_.next();
+    LOOM_CHECK(payload.has_value());
+    if (*payload) {
+      auto frame = decode_frame(std::move(**payload));
+      LOOM_CHECK(frame.has_value());
+      return std::move(*frame);
+    }
+    const ssize_t got = ::read(child_.out.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    LOOM_CHECK(got > 0);
+    reader_.feed(ByteView(buffer.data(), static_cast<std::size_t>(got)));
+  }
+}
+
+void Broker::send(std::uint64_t id, std::string_view kind, ByteView body) {
+  ValueWriter frame;
+  frame.map(4);
+  frame.text("v");
+  frame.number(1);
+  frame.text("id");
+  frame.number(id);
+  frame.text("kind");
+  frame.text(kind);
+  frame.text("body");
+  frame.encoded(body);
+  const std::size_t size = frame.bytes().size();
+  Bytes out;
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(size >> shift));
+  out.insert(out.end(), frame.bytes().begin(), frame.bytes().end());
+  LOOM_CHECK(::write(child_.in.get(), out.data(), out.size()) == static_cast<ssize_t>(out.size()));
+}
+
+}  // namespace loom::bench

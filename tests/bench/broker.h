@@ -1,0 +1,43 @@
+#pragma once
+
+#include <loom/bytes.h>
+#include <loom/policy.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/frame_reader.h"
+#include "protocol/messages.h"
+#include "tests/bench/child_process.h"
+
+namespace loom::bench {
+
+// A broker just good enough to measure with: starts one helper and speaks to it.
+class Broker {
+ public:
+  // Started, nothing read yet.
+  Broker(const std::string& helper, const Policy& policy);
+  ~Broker();
+  Broker(const Broker&) = delete;
+  Broker& operator=(const Broker&) = delete;
+
+  // The helper's hello, answered with ours.
+  void greet();
+  // Sends exec_start; returns its id.
+  std::uint64_t start(const std::vector<std::string>& argv, const std::string& cwd);
+  void cancel(std::uint64_t id);
+  // Reads frames until exec_exit; returns the bytes of output seen on the way.
+  std::uint64_t read_to_exit();
+  // Reads one frame.
+  [[nodiscard]] Frame read_frame();
+  [[nodiscard]] int pid() const noexcept { return child_.pid; }
+
+ private:
+  void send(std::uint64_t id, std::string_view kind, ByteView body);
+  ChildProcess child_;
+  FrameReader reader_;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace loom::bench

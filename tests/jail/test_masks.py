@@ -1,0 +1,400 @@
+"""Protected paths in a real jail: hidden, unwritable, uncreatable, whatever else is granted."""
+
+import socket
+import threading
+
+from jail import *
+
+# Opens and removes as a program would, and says what the kernel answered.
+ERRORS_SCRIPT = r"""
+import errno, os, sys
+print("begin")
+def attempt(name, action):
+    try:
+        action()
+        print(name, "OK")
+    except OSError as error:
+        print(name, errno.errorcode[error.errno])
+secret, other = sys.argv[1:3]
+for path in (secret, other):
+    attempt("read", lambda: os.read(os.open(path, os.O_RDONLY), 64))
+    attempt("write", lambda: os.write(os.open(path, os.O_WRONLY | os.O_APPEND), b"x"))
+    attempt("remove", lambda: os.unlink(path))
+"""
+
+
+class ProtectedFiles(JailCase):
+    def test_a_protected_file_is_neither_read_nor_written_nor_removed(self):
+        # cases.md 51
+        secret, other = self.file("ws/.env"), self.file("ws/other")
+        run = self.execute(
+            [PYTHON, "-c", ERRORS_SCRIPT, secret, other], self.policy(protected=[secret])
+        )
+        self.assertEqual(
+            run.stdout.decode().split("\n")[:-1],
+            ["begin", "read EACCES", "write EACCES", "remove EBUSY"]
+            + ["read OK", "write OK", "remove OK"],
+            self.story(run),
+        )
+        self.assertEqual(self.text(secret), "S3CRET\n")
+        self.assertFalse(os.path.exists(other))
+        self.assertNoSkips(run)
+
+    def test_five_protected_files_in_one_jail_are_all_hidden(self):
+        secrets = [self.file("ws", name) for name in "abcde"]
+        open_one = self.file("ws/open")
+        run = self.assertJail(
+            self.policy(protected=secrets),
+            cannot=[(verb, path) for path in secrets for verb in ("read", "write", "remove")],
+            can=[("read", open_one), ("write", open_one)],
+        )
+        self.assertEqual(self.mounts_entry(run)["mask"], "5")
+        self.assertEqual([self.text(path) for path in secrets], ["S3CRET\n"] * 5)
+
+    def test_nothing_can_be_renamed_or_linked_onto_a_protected_file(self):
+        secret, evil = self.file("ws/config"), self.file("ws/evil", text="evil\n")
+        printed = self.output(
+            'cd "$1"; mv -f evil config && echo moved; ln -f evil config && echo linked\n'
+            "cp --remove-destination evil config && echo copied; mv evil elsewhere && echo control\n",
+            self.policy(protected=[secret]),
+            args=[self.ws],
+        )
+        self.assertEqual(printed, "control\n")
+        self.assertEqual(self.text(secret), "S3CRET\n")
+        self.assertEqual(self.text(evil.replace("evil", "elsewhere")), "evil\n")
+
+    def test_another_hard_link_to_a_protected_file_is_not_passed_over_in_silence(self):
+        secret, alone = self.file("ws/.env"), self.file("ws/alone")
+        os.link(secret, self.path("ws/copy"))
+        script = 'cat "$1/copy"'
+        run = self.shell(script, self.policy(protected=[secret]), args=[self.ws])
+        read = b"S3CRET" in run.stdout
+        said = [entry for entry in run.enforcement if entry.startswith("mask-links=")]
+        self.assertTrue(said == ["mask-links=1"] or not read, run.enforcement)
+        control = self.shell(script, self.policy(protected=[alone]), args=[self.ws])
+        self.assertFalse([e for e in control.enforcement if e.startswith("mask-links=")])
+
+    def test_a_protected_fifo_or_socket_is_hidden_and_blocks_nobody(self):
+        fifo, sock = self.path("ws/fifo"), self.path("ws/socket")
+        os.mkfifo(fifo)
+        listener = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listener.close)
+        listener.bind(sock)
+        listener.listen()
+        began = time.monotonic()
+        run = self.shell(
+            'for path; do stat -c %F "$path"; cat "$path" || echo unread; done',
+            self.policy(protected=[fifo, sock]),
+            args=[fifo, sock, self.file("ws/plain", text="control\n")],
+        )
+        self.assertLess(time.monotonic() - began, 10)
+        device = "character special file\nunread\n"
+        self.assertEqual(run.stdout.decode(), "begin\n" + device * 2 + "regular file\ncontrol\n")
+
+    def test_an_unprotected_fifo_in_a_mount_or_root_blocks_nobody(self):
+        fifo = self.path("out/fifo")
+        os.mkfifo(fifo)
+        mount = {"path": fifo, "access": "ro", "required": True}
+        self.assertJail(
+            self.policy(readable_roots=[fifo], mounts=[mount]),
+            can=[("see", fifo)],
+            cannot=[("see", self.file("out/beside"))],
+        )
+
+
+class ProtectedDirectories(JailCase):
+    def test_a_protected_directory_is_empty_and_takes_nothing(self):
+        secret = self.file("ws/.git/config")
+        vault = self.path("ws/.git")
+        self.assertJail(
+            self.policy(protected=[vault]),
+            cannot=[
+                ("read", secret),
+                ("list", vault),
+                ("create", vault + "/new"),
+                ("mkdir", vault + "/d"),
+                ("remove", vault),
+                ("rename", vault),
+            ],
+            can=[("see", vault), ("create", self.path("ws/new"))],
+        )
+        self.assertEqual(os.listdir(vault), ["config"])
+
+    def test_a_protected_directory_and_a_protected_file_in_it_start_and_hide_both(self):
+        # cases.md 50
+        key = self.file("ws/.ssh/id")
+        run = self.assertJail(
+            self.policy(protected=[self.path("ws/.ssh"), key]),
+            cannot=[("read", key), ("list", self.path("ws/.ssh"))],
+            can=[("read", self.file("ws/beside"))],
+        )
+        self.assertEqual(self.mounts_entry(run)["mask"], "2")
+
+    def test_the_same_path_protected_twice_is_masked_once_and_counted_twice(self):
+        # cases.md 41
+        secret = self.file("ws/.env")
+        run = self.assertJail(
+            self.policy(protected=[secret, secret]),
+            cannot=[("read", secret)],
+            can=[("read", self.file("ws/beside"))],
+        )
+        self.assertEqual(self.mounts_entry(run)["mask"], "2")
+
+    def test_a_vault_in_a_host_scratch_is_hidden_and_keeps_its_bytes(self):
+        # cases.md 45, 23
+        token = self.file("scratch/vault/token")
+        self.assertJail(
+            self.policy(scratch=self.path("scratch"), protected=[self.path("scratch/vault")]),
+            cannot=[("read", token), ("write", token), ("create", self.path("scratch/vault/new"))],
+            can=[("create", self.path("scratch/new"))],
+        )
+        self.assertEqual(self.text(token), "S3CRET\n")
+        self.assertEqual(self.text(self.path("scratch/new")), "made\n")
+
+    def test_a_protected_directory_in_tmp_stays_hidden_above_the_scratch(self):
+        # cases.md 22, 48
+        vault = self.under_tmp()
+        self.assertJail(
+            self.policy(protected=[vault]),
+            cannot=[("create", vault + "/new"), ("list", vault)],
+            can=[("create", "/tmp/new"), ("see", vault)],
+        )
+        self.assertEqual(os.listdir(vault), [])
+
+    def test_a_writable_root_inside_a_protected_directory_stays_masked(self):
+        # cases.md 25
+        secret = self.file("ws/.git/objects/pack")
+        objects = self.path("ws/.git/objects")
+        self.assertJail(
+            self.policy(writable_roots=[self.ws, objects], protected=[self.path("ws/.git")]),
+            cannot=[("read", secret), ("see", objects), ("create", objects + "/new")],
+            can=[("create", self.path("ws/new"))],
+        )
+        self.assertEqual(os.listdir(objects), ["pack"])
+
+    def test_trailing_slashes_name_the_same_regions(self):
+        # cases.md 21
+        self.file("ws/.git/config")
+        self.assertJail(
+            self.policy(readable_roots=[self.ws + "/"], protected=[self.path("ws/.git") + "/"]),
+            cannot=[("list", self.path("ws/.git"))],
+            can=[("create", self.path("ws/new"))],
+        )
+
+    def test_an_existing_directory_nobody_granted_may_be_protected(self):
+        # cases.md 71
+        secret = self.file("out/vault/key")
+        run = self.assertJail(
+            self.policy(protected=[self.path("out/vault")]),
+            cannot=[("read", secret), ("create", self.path("out/vault/new"))],
+            can=[("create", self.path("ws/new"))],
+        )
+        self.assertNoSkips(run)
+
+
+class Links(JailCase):
+    def test_a_protected_link_that_lies_elsewhere_hides_its_target_under_both_names(self):
+        # cases.md 52
+        key = self.file("ws/vault/key")
+        link = self.link(self.path("ws/vault"), "out/alias")
+        run = self.assertJail(
+            self.policy(readable_roots=[self.out], protected=[link]),
+            cannot=[("read", key), ("read", link + "/key"), ("create", link + "/new")],
+            can=[("read", self.file("ws/beside")), ("see", link)],
+        )
+        self.assertEqual(self.mounts_entry(run)["mask"], "1")
+        self.assertNoSkips(run)
+
+    def test_a_link_the_command_can_replace_has_its_target_masked_and_is_named(self):
+        secret = self.file("ws/shared/hook")
+        link = self.link("shared", "ws/hooks")
+        run = self.assertJail(
+            self.policy(protected=[link]),
+            cannot=[("read", secret), ("read", link + "/hook"), ("create", link + "/new")],
+            can=[("create", self.path("ws/new"))],
+        )
+        skip = self.assertSkips(run, "skip:mounts:")
+        self.assertIn(link, skip)
+        self.assertIn("is reached through a link the command can replace", skip)
+
+    def test_demand_platform_refuses_a_replaceable_link_before_anything_runs(self):
+        self.file("ws/shared/hook")
+        link = self.link("shared", "ws/hooks")
+        policy = self.policy(protected=[link])
+        message = self.refusal(policy, flags=["--demand", "platform"])
+        self.assertIn("mounts", message)
+        direct = self.policy(protected=[self.path("ws/shared")])
+        self.assertEqual(self.execute(["/bin/true"], direct, ["--demand", "platform"]).code, 0)
+
+    def test_an_absent_target_behind_a_replaceable_link_is_refused_by_name(self):
+        for given, link in (("protected", "gone"), ("readable_roots", "gone2")):
+            path = self.link(self.path("ws/nowhere"), "ws", link)
+            message = self.refusal(self.policy(**{given: [path]}))
+            self.assertIn(path, message)
+            self.assertIn("link", message)
+        self.assertEqual(self.execute(["/bin/true"]).code, 0)
+
+    def test_a_link_out_of_the_workspace_hides_the_file_it_leads_to(self):
+        secret = self.file("out/secret.txt")
+        self.link(self.out, "ws/out")
+        policy = self.policy(readable_roots=[self.out], protected=[self.path("ws/out/secret.txt")])
+        run = self.assertJail(
+            policy,
+            cannot=[("read", self.path("ws/out/secret.txt")), ("read", secret)],
+            can=[("read", self.file("out/beside")), ("read", self.path("ws/out/beside"))],
+        )
+        self.assertIn("secret.txt", self.assertSkips(run, "skip:mounts:"))
+
+
+class OddNames(JailCase):
+    ODD = ["a b", "tab\there", "new\nline", "back\\slash\\x2de", "quote'\"`$(x)", "-dash", "\udcff\udcfe"]
+
+    def test_every_rule_holds_for_names_with_unusual_bytes(self):
+        for name in self.ODD:
+            with self.subTest(name=name):
+                secret, sibling = self.file("ws", name, "secret"), self.file("ws", name, "sibling")
+                grants = self.policy(
+                    writable_roots=[self.path("ws", name)],
+                    readable_roots=[self.directory("out", name)],
+                    protected=[secret],
+                )
+                readable = self.file("out", name, "file")
+                run = self.assertJail(
+                    grants,
+                    cannot=[("read", secret), ("write", readable), ("create", readable + "2")],
+                    can=[("read", sibling), ("write", sibling), ("read", readable)],
+                    cwd=self.path("ws", name),
+                )
+                self.assertNoSkips(run)
+                self.assertEqual(self.text(secret), "S3CRET\n")
+
+    def test_the_working_directory_may_have_an_unusual_name(self):
+        for name in self.ODD:
+            with self.subTest(name=name):
+                self.directory("ws", name)
+                printed = self.output("pwd", cwd=self.path("ws", name))
+                self.assertEqual(printed, self.path("ws", name) + "\n")
+
+
+class HostUntouched(JailCase):
+    def test_a_run_leaves_everything_outside_the_workspace_as_it_was(self):
+        self.file("out/deep/file")
+        self.file("ws/.env")
+        self.file("ws/.git/config")
+        vault = self.under_tmp()
+        policy = self.policy(
+            readable_roots=[self.out],
+            protected=[self.path("ws/.env"), self.path("ws/.git"), self.path("out/deep"), vault],
+        )
+        before = [self.listing(top) for top in (self.ws, self.out, vault)]
+        self.shell('ls -laR "$1" /tmp >/dev/null; cat "$1/.env"; echo x >/tmp/file', policy, args=[self.ws])
+        self.assertEqual([self.listing(top) for top in (self.ws, self.out, vault)], before)
+        self.shell('echo x >"$1/made"', policy, args=[self.ws])
+        self.assertNotEqual(self.listing(self.ws), before[0])
+        self.assertEqual([self.listing(top) for top in (self.out, vault)], before[1:])
+
+    def test_what_the_command_makes_follows_its_own_umask_not_the_helpers(self):
+        run = self.output('umask; umask 077; touch "$1/f"', args=[self.ws])
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual(int(run, 8), mask)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("ws/f")).st_mode), 0o600)
+
+
+class ReplacedDuringTheRun(JailCase):
+    """D23: a mask holds the object and the name of the launch."""
+
+    def run_while(self, action, protected):
+        with self.helper(base=self.policy(protected=protected)) as helper:
+            self.needs(helper, "bwrap")
+            run = helper.start([SH, "-c", "echo up; read line; echo end"], cwd=self.ws)
+            helper.until_output(run, b"up\n")
+            action()
+            helper.stdin(b"go\n", eof=True)
+            self.settle(helper, run)
+            self.assertEqual(bytes(run.stdout), b"up\nend\n")
+            return run
+
+    def test_a_protected_file_replaced_from_outside_is_named_in_the_report(self):
+        secret, fresh = self.file("ws/.env"), self.file("out/fresh", text="FRESH\n")
+        run = self.run_while(lambda: os.rename(fresh, secret), [secret])
+        self.assertEqual(
+            self.assertSkips(run, "skip:mounts:"),
+            f"skip:mounts: protected {secret} was replaced during the run",
+        )
+
+    def test_a_protected_file_left_alone_or_rewritten_in_place_is_not_named(self):
+        secret = self.file("ws/.env")
+
+        def rewrite():
+            with open(secret, "w", encoding="utf-8") as file:
+                file.write("NEW\n")
+
+        self.assertNoSkips(self.run_while(lambda: None, [secret]))
+        self.assertNoSkips(self.run_while(rewrite, [secret]))
+
+    def test_a_protected_directory_replaced_from_outside_is_named_in_the_report(self):
+        self.file("ws/.git/config")
+        vault = self.path("ws/.git")
+
+        def exchange():
+            os.rename(vault, self.path("out/old"))
+            os.mkdir(vault)
+
+        run = self.run_while(exchange, [vault])
+        self.assertIn(vault, self.assertSkips(run, "skip:mounts: protected"))
+
+    def test_a_replaced_protected_file_is_named_even_when_the_old_one_came_back_under_its_lost_mask(self):
+        secret, fresh = self.file("ws/.env"), self.file("out/fresh")
+
+        def there_and_back():
+            os.link(secret, self.path("out/kept"))
+            os.rename(fresh, secret)
+            os.rename(self.path("out/kept"), secret)
+
+        run = self.run_while(there_and_back, [secret])
+        self.assertIn(secret, self.assertSkips(run, "skip:mounts: protected"))
+
+
+class Races(JailCase):
+    def test_a_vault_that_comes_and_goes_is_refused_or_held_and_never_open(self):
+        vault, token = self.path("ws/a"), self.path("ws/a/b")
+        stop = threading.Event()
+
+        def come_and_go():
+            while not stop.is_set():
+                self.file("ws/a/b")
+                shutil.rmtree(vault, ignore_errors=True)
+
+        thread = threading.Thread(target=come_and_go)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(stop.set)
+        policy, outcomes = self.policy(protected=[vault]), {"refused": 0, "ran": 0, "not run": 0}
+        with self.helper(base=policy) as helper:
+            self.needs(helper, "bwrap")
+            for _ in range(60):
+                script = 'echo begin; for i in 1 2 3 4 5 6 7 8 9; do cat "$0" 2>/dev/null; done; exit 0'
+                run = helper.settle(helper.start([SH, "-c", script, token]), LIMIT_OF_ONE)
+                if run.error:
+                    outcomes["refused"] += 1
+                    self.assertEqual(run.error["code"], "spawn_failed")
+                    continue
+                ran = bytes(run.stdout).startswith(b"begin\n")
+                outcomes["ran" if ran else "not run"] += 1
+                replaced = [e for e in run.enforcement if "was replaced during the run" in e]
+                if b"S3CRET" in run.stdout:
+                    self.assertTrue(replaced, f"open and unreported: {self.story(run)}")
+                if not ran:
+                    self.assertIn(self.outcome(run)["class"], ("setup",), self.story(run))
+        stop.set()
+        thread.join()
+        os.makedirs(vault, exist_ok=True)
+        self.file("ws/a/b")
+        self.assertJail(policy, cannot=[("read", token)], can=[("create", self.path("ws/new"))])
+
+
+LIMIT_OF_ONE = 30
+
+if __name__ == "__main__":
+    unittest.main()

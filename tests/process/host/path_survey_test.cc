@@ -1,0 +1,229 @@
+#include "host/path_survey.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <fstream>
+#include <string>
+
+#include "process_support.h"
+
+namespace loom::host {
+namespace {
+
+AbsolutePath path(const std::string& text) { return *AbsolutePath::parse(text); }
+
+FileIdentity identity(const std::string& text) {
+  struct stat about {};
+  EXPECT_EQ(::lstat(text.c_str(), &about), 0) << text;
+  return FileIdentity{.device = about.st_dev, .inode = about.st_ino};
+}
+
+class PathSurveyTest : public ::testing::Test {
+ protected:
+  PathSurveyTest() {
+    std::filesystem::create_directories(at("dir/sub"));
+    std::ofstream(at("dir/file")) << "x";
+  }
+
+  std::string at(const std::string& name) const { return directory_ / name; }
+  PathFact survey(const std::string& name) const { return survey_path(path(at(name))); }
+  void link(const std::string& target, const std::string& name) const {
+    ASSERT_EQ(::symlink(target.c_str(), at(name).c_str()), 0);
+  }
+  void expect_missing(const PathFact& fact, const std::string& real, int error) const {
+    EXPECT_EQ(fact.kind, PathKind::kMissing);
+    EXPECT_EQ(fact.error, error);
+    EXPECT_EQ(fact.real.str(), real);
+    EXPECT_EQ(fact.identity, FileIdentity{});
+    EXPECT_EQ(fact.link_count, 0u);
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(PathSurveyTest, AFileWithoutLinksIsItsOwnRealPath) {
+  const auto fact = survey("dir/file");
+
+  EXPECT_EQ(fact.path, fact.real);
+  EXPECT_EQ(fact.kind, PathKind::kRegular);
+  EXPECT_EQ(fact.identity, identity(at("dir/file")));
+  EXPECT_EQ(fact.parent_identity, identity(at("dir")));
+  EXPECT_EQ(fact.link_count, 1u);
+  EXPECT_EQ(fact.error, 0);
+  EXPECT_TRUE(fact.links.empty());
+}
+
+TEST_F(PathSurveyTest, ADirectoryAndTheRootKnowTheirParents) {
+  const auto sub = survey("dir/sub");
+  const auto root = survey_path(AbsolutePath::root());
+
+  EXPECT_EQ(sub.kind, PathKind::kDirectory);
+  EXPECT_EQ(sub.parent_identity, identity(at("dir")));
+  EXPECT_EQ(root.kind, PathKind::kDirectory);
+  EXPECT_EQ(root.identity, identity("/"));
+  EXPECT_EQ(root.parent_identity, identity("/"));
+}
+
+TEST_F(PathSurveyTest, HardLinksAreCounted) {
+  ASSERT_EQ(::link(at("dir/file").c_str(), at("second").c_str()), 0);
+
+  EXPECT_EQ(survey("second").link_count, 2u);
+}
+
+TEST_F(PathSurveyTest, AMissingNameKeepsItsParentAndAMissingParentIsZero) {
+  const auto leaf = survey("dir/none");
+  const auto deep = survey("dir/none/deeper");
+  const auto below_file = survey("dir/file/x");
+
+  expect_missing(leaf, at("dir/none"), ENOENT);
+  EXPECT_EQ(leaf.parent_identity, identity(at("dir")));
+  expect_missing(deep, at("dir/none/deeper"), ENOENT);
+  EXPECT_EQ(deep.parent_identity, FileIdentity{});
+  expect_missing(below_file, at("dir/file/x"), ENOTDIR);
+  EXPECT_EQ(below_file.parent_identity, FileIdentity{});
+}
+
+TEST_F(PathSurveyTest, LinksAreFollowedAndRecordedInOrder) {
+  link("dir", "first");
+  link(at("first/sub"), "second");
+  link("../second", "dir/third");
+
+  const auto fact = survey("first/third");
+
+  EXPECT_EQ(fact.real.str(), at("dir/sub"));
+  EXPECT_EQ(fact.kind, PathKind::kDirectory);
+  EXPECT_EQ(fact.identity, identity(at("dir/sub")));
+  EXPECT_EQ(fact.parent_identity, identity(at("dir")));
+  ASSERT_EQ(fact.links.size(), 4u);
+  EXPECT_EQ(fact.links[0], (LinkFact{.place = path(at("first")), .target = "dir"}));
+  EXPECT_EQ(fact.links[1], (LinkFact{.place = path(at("dir/third")), .target = "../second"}));
+  EXPECT_EQ(fact.links[2], (LinkFact{.place = path(at("second")), .target = at("first/sub")}));
+  EXPECT_EQ(fact.links[3], (LinkFact{.place = path(at("first")), .target = "dir"}));
+}
+
+TEST_F(PathSurveyTest, DotDotInATargetLeavesTheRealDirectory) {
+  std::filesystem::create_directories(at("other/place"));
+  link(at("other/place"), "jump");
+  link("jump/..", "up");
+
+  const auto fact = survey("up");
+
+  EXPECT_EQ(fact.real.str(), at("other"));
+  EXPECT_EQ(fact.identity, identity(at("other")));
+  EXPECT_EQ(fact.parent_identity, identity(directory_.str()));
+}
+
+TEST_F(PathSurveyTest, DotDotStopsAtTheRoot) {
+  link("../../../../../../../../../../../../..", "top");
+
+  const auto fact = survey("top");
+
+  EXPECT_EQ(fact.real.str(), "/");
+  EXPECT_EQ(fact.identity, identity("/"));
+  EXPECT_EQ(fact.parent_identity, identity("/"));
+}
+
+TEST_F(PathSurveyTest, ADanglingLinkLeadsToTheDeepestPrefixAndTheRest) {
+  link("dir/none/deeper", "dangling");
+  link("dir/none", "shallow");
+
+  const auto deep = survey("dangling/x");
+  const auto shallow = survey("shallow");
+
+  expect_missing(deep, at("dir/none/deeper/x"), ENOENT);
+  EXPECT_EQ(deep.parent_identity, FileIdentity{});
+  EXPECT_EQ(deep.links.size(), 1u);
+  expect_missing(shallow, at("dir/none"), ENOENT);
+  EXPECT_EQ(shallow.parent_identity, identity(at("dir")));
+}
+
+TEST_F(PathSurveyTest, ALoopOfLinksEnds) {
+  link("b", "a");
+  link("a", "b");
+
+  const auto fact = survey("a");
+
+  EXPECT_EQ(fact.error, ELOOP);
+  EXPECT_EQ(fact.kind, PathKind::kMissing);
+  EXPECT_EQ(fact.links.size(), 40u);
+}
+
+TEST_F(PathSurveyTest, FortyLinksAreFollowedAndFortyOneAreNot) {
+  link("dir", "l1");
+  for (int i = 2; i <= 41; ++i) link("l" + std::to_string(i - 1), "l" + std::to_string(i));
+
+  const auto forty = survey("l40");
+  const auto more = survey("l41");
+
+  EXPECT_EQ(forty.real.str(), at("dir"));
+  EXPECT_EQ(forty.error, 0);
+  EXPECT_EQ(more.error, ELOOP);
+  EXPECT_EQ(::access(at("l40").c_str(), F_OK), 0) << "the kernel's own limit is the same";
+  EXPECT_EQ(::access(at("l41").c_str(), F_OK), -1);
+}
+
+TEST_F(PathSurveyTest, ATargetWithATrailingSlashMustBeADirectory) {
+  link("dir/file/", "file_as_directory");
+  link("dir//sub/./", "untidy");
+
+  EXPECT_EQ(survey("file_as_directory").error, ENOTDIR);
+  EXPECT_EQ(survey("untidy").real.str(), at("dir/sub"));
+}
+
+TEST_F(PathSurveyTest, AFifoIsLookedAtWithoutWaiting) {
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  link("fifo", "to_fifo");
+  ::alarm(5);  // ends the test program if one of them waits
+
+  const auto direct = survey("fifo");
+  const auto linked = survey("to_fifo");
+  const bool directory = is_directory(path(at("fifo")));
+  ::alarm(0);
+
+  EXPECT_EQ(direct.kind, PathKind::kOther);
+  EXPECT_EQ(linked.kind, PathKind::kOther);
+  EXPECT_EQ(linked.real.str(), at("fifo"));
+  EXPECT_FALSE(directory);
+}
+
+TEST_F(PathSurveyTest, ASurveyLeavesNoDescriptorOpen) {
+  link("dir", "link");
+  const std::size_t before = open_descriptors();
+
+  (void)survey("link/sub");
+  (void)survey("dir/file");
+  (void)survey("link/none/x");
+
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(PathSurveyTest, IsDirectoryFollowsLinks) {
+  link("dir", "link");
+
+  EXPECT_TRUE(is_directory(path(at("link"))));
+  EXPECT_FALSE(is_directory(path(at("dir/file"))));
+  EXPECT_FALSE(is_directory(path(at("none"))));
+}
+
+// The walk and the shortcut must not differ where both can answer: the shortcut declines every path
+// that holds a link, so one link in front of the same tree forces the walk.
+TEST_F(PathSurveyTest, TheWalkAndTheShortcutAgree) {
+  link(".", "here");
+  for (const char* name : {"dir", "dir/sub", "dir/file", "dir/none", "dir/none/x", "dir/file/x"}) {
+    SCOPED_TRACE(name);
+    const auto shortcut = survey(name);
+    const auto walked = survey(std::string("here/") + name);
+
+    EXPECT_EQ(walked.real, shortcut.real);
+    EXPECT_EQ(walked.kind, shortcut.kind);
+    EXPECT_EQ(walked.identity, shortcut.identity);
+    EXPECT_EQ(walked.parent_identity, shortcut.parent_identity);
+    EXPECT_EQ(walked.link_count, shortcut.link_count);
+    EXPECT_EQ(walked.error, shortcut.error);
+  }
+}
+
+}  // namespace
+}  // namespace loom::host

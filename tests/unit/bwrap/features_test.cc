@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/bwrap/kernel_facts.h"
+#include "backends/bwrap/list_features.h"
+#include "backends/bwrap/probe.h"
+#include "machine.h"
+
+namespace loom::bwrap::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Features features_of(const HostFacts& facts) {
+  const auto found = list_features(facts);
+  EXPECT_TRUE(found.has_value());
+  return found ? *found : Features{};
+}
+
+TEST(ListFeaturesTest, EverythingIsListedInTheOrderOfTheHello) {
+  HostFacts facts = Machine().facts(empty_policy());
+  facts.ceilings.available = true;
+  const Features found = features_of(facts);
+  EXPECT_THAT(found.tags,
+              ElementsAre("rlimits", "pgroup", "bwrap", "landlock", "seccomp", "cgroup-v2"));
+  EXPECT_TRUE(found.absent.empty());
+  EXPECT_FALSE(found.degraded);
+  EXPECT_TRUE(found.refusal.empty());
+}
+
+TEST(ListFeaturesTest, MissingLayersAreNamedWithTheirReasonAndDoNotDegrade) {
+  Machine machine;
+  machine.kernel({.landlock_abi = 0,
+                  .landlock_reason = "Operation not supported",
+                  .seccomp = false,
+                  .seccomp_reason = "Invalid argument"});
+  HostFacts facts = machine.facts(empty_policy());
+  facts.ceilings.reason = "no base";
+  const Features found = features_of(facts);
+  EXPECT_THAT(found.tags, ElementsAre("rlimits", "pgroup", "bwrap"));
+  EXPECT_FALSE(found.degraded);
+  EXPECT_THAT(found.absent,
+              ElementsAre(AbsentFeature{.tag = "landlock", .reason = "Operation not supported"},
+                          AbsentFeature{.tag = "seccomp", .reason = "Invalid argument"},
+                          AbsentFeature{.tag = "cgroup-v2", .reason = "no base"}));
+}
+
+TEST(ListFeaturesTest, MissingLauncherDegradesAndMissingStage2Refuses) {
+  const Features degraded = features_of(Machine().without_launcher().facts(empty_policy()));
+  EXPECT_THAT(degraded.tags, ElementsAre("rlimits", "pgroup", "degraded", "landlock", "seccomp"));
+  EXPECT_TRUE(degraded.degraded);
+  EXPECT_EQ(degraded.absent.front(), (AbsentFeature{.tag = "bwrap", .reason = "no bwrap on PATH"}));
+  EXPECT_TRUE(degraded.refusal.empty());
+
+  const Features refused = features_of(Machine().without_stage2().facts(empty_policy()));
+  EXPECT_TRUE(refused.degraded);
+  EXPECT_THAT(refused.refusal, HasSubstr("no such file"));
+}
+
+TEST(ListFeaturesTest, FactsOfAnotherProbeAreRefused) {
+  HostFacts facts = Machine().facts(empty_policy());
+  facts.backend.back() = std::byte{0xc1};
+  facts.backend.push_back(std::byte{0});
+  EXPECT_FALSE(list_features(facts));
+}
+
+TEST(KernelFactsTest, BytesComeBackAsTheyWent) {
+  const KernelFacts facts{
+      .landlock_abi = 7, .landlock_reason = "a", .seccomp = true, .seccomp_reason = "b"};
+  const auto back = decode_kernel_facts(encode(facts));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, facts);
+  const auto none = decode_kernel_facts({});
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->landlock_abi, 0U);
+  EXPECT_FALSE(none->landlock_reason.empty());
+}
+
+TEST(ProbeTest, EachLayerIsThereOrHasAReason) {
+  const auto bytes = probe({.phase = ProbePhase::kBeforeHello, .facts = {}});
+  ASSERT_TRUE(bytes);
+  const auto facts = decode_kernel_facts(*bytes);
+  ASSERT_TRUE(facts);
+  EXPECT_NE(facts->landlock_abi > 0, !facts->landlock_reason.empty());
+  EXPECT_NE(facts->seccomp, !facts->seccomp_reason.empty());
+
+  HostFacts known;
+  known.backend = *bytes;
+  EXPECT_EQ(*probe({.phase = ProbePhase::kBeforePlan, .facts = known}), *bytes);
+}
+
+}  // namespace
+}  // namespace loom::bwrap::test

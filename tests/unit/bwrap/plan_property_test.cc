@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/bwrap/plan.h"
+#include "backends/bwrap/render_argv.h"
+#include "backends/bwrap/replay.h"
+#include "backends/bwrap/view.h"
+#include "machine.h"
+
+namespace loom::bwrap::test {
+namespace {
+
+constexpr int kRounds = 2'000;
+
+std::uint32_t seed() {
+  const char* replayed = std::getenv("LOOM_SEED");
+  const std::uint32_t chosen = replayed != nullptr
+                                   ? static_cast<std::uint32_t>(std::strtoul(replayed, nullptr, 10))
+                                   : std::random_device{}();
+  std::cout << "LOOM_SEED=" << chosen << '\n';
+  return chosen;
+}
+
+// A few names, so that paths meet often.
+const std::vector<std::string>& names() {
+  static const std::vector<std::string> kNames = {
+      "/",        "/a",      "/a-b",  "/a/b",     "/a/b/c", "/b",     "/tmp",  "/tmp/x",  "/usr",
+      "/usr/bin", "/bin/sh", "/link", "/link/in", "/etc",   "/opt/t", "/data", "/data/in"};
+  return kNames;
+}
+
+Machine small_world() {
+  Machine machine;
+  for (const std::string& name : names()) machine.directory(name);
+  const LinkFact link{.place = path("/link"), .target = "data"};
+  machine.linked("/link", "/data", {link}).linked("/link/in", "/data/in", {link});
+  machine.linked("/bin", "/usr/bin", {{.place = path("/bin"), .target = "usr/bin"}});
+  machine.file("/a/b/c").file("/bin/sh");
+  return machine;
+}
+
+std::vector<AbsolutePath> some(std::mt19937& random, std::size_t most) {
+  std::vector<AbsolutePath> chosen;
+  const std::size_t size = random() % (most + 1);
+  for (std::size_t i = 0; i < size; ++i) {
+    chosen.push_back(path(names()[random() % names().size()]));
+  }
+  return chosen;
+}
+
+Policy random_policy(std::mt19937& random) {
+  Policy policy;
+  policy.readable_roots = some(random, 4);
+  policy.writable_roots = some(random, 3);
+  policy.protected_paths = some(random, 4);
+  for (const AbsolutePath& at : some(random, 3)) {
+    const auto same = [&at](const ExplicitMount& mount) { return mount.path == at; };
+    if (std::none_of(policy.mounts.begin(), policy.mounts.end(), same)) {
+      policy.mounts.push_back(
+          {.path = at, .writable = random() % 2 == 0, .required = random() % 2 == 0});
+    }
+  }
+  if (random() % 3 == 0) policy.scratch = host_scratch(names()[random() % names().size()]);
+  return policy;
+}
+
+TEST(PlanPropertyTest, PermutingTheListsChangesNoArgument) {
+  std::mt19937 random(seed());
+  const Machine machine = small_world();
+  for (int round = 0; round < kRounds; ++round) {
+    const Policy policy = random_policy(random);
+    Policy shuffled = policy;
+    std::shuffle(shuffled.readable_roots.begin(), shuffled.readable_roots.end(), random);
+    std::shuffle(shuffled.writable_roots.begin(), shuffled.writable_roots.end(), random);
+    std::shuffle(shuffled.protected_paths.begin(), shuffled.protected_paths.end(), random);
+    std::shuffle(shuffled.mounts.begin(), shuffled.mounts.end(), random);
+    ASSERT_EQ(argv_of(machine, policy), argv_of(machine, shuffled)) << round;
+  }
+}
+
+TEST(PlanPropertyTest, AddingAProtectedPathAddsNoGrant) {
+  std::mt19937 random(seed());
+  const Machine machine = small_world();
+  std::size_t hidden = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Policy policy = random_policy(random);
+    const auto before = build_view(machine.resolve(policy));
+    policy.protected_paths.push_back(path(names()[random() % names().size()]));
+    const auto after = build_view(machine.resolve(policy));
+    const ViewReplay was(before);
+    const ViewReplay is(after);
+    for (const std::string& name : names()) {
+      const MountOperation* old_view = was.effective(name);
+      const MountOperation* new_view = is.effective(name);
+      ASSERT_NE(old_view, nullptr);
+      ASSERT_NE(new_view, nullptr);
+      const bool same = old_view->mount_class == new_view->mount_class;
+      ASSERT_TRUE(same || new_view->mount_class == MountClass::kProtected) << round << ' ' << name;
+      if (!same) ++hidden;
+    }
+  }
+  EXPECT_GT(hidden, 0U);
+}
+
+TEST(PlanPropertyTest, WhatAnAcceptedPlanProtectsIsHidden) {
+  std::mt19937 random(seed());
+  const Machine machine = small_world();
+  int accepted = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const Policy policy = random_policy(random);
+    const auto made = plan(machine.request(policy));
+    if (!made) continue;
+    ++accepted;
+    const ViewReplay replay(made->view);
+    for (const NamedPath& hidden : machine.resolve(policy).protected_paths) {
+      const MountOperation* effective = replay.effective(hidden.real);
+      ASSERT_EQ(effective->mount_class, MountClass::kProtected)
+          << round << ' ' << hidden.written.str() << joined(made->canonical_argv);
+    }
+  }
+  EXPECT_GT(accepted, kRounds / 10);
+}
+
+}  // namespace
+}  // namespace loom::bwrap::test

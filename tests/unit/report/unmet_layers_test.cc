@@ -1,0 +1,167 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/conclude.h"
+
+namespace loom {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using Entries = std::vector<std::string>;
+
+Policy workspace_policy() {
+  Policy policy;
+  policy.limits.cpu_s = 300;
+  policy.limits.mem_bytes = 1 << 30;
+  policy.limits.pids = 64;
+  policy.limits.fsize_bytes = 1 << 20;
+  return policy;
+}
+
+Policy open_policy() {
+  Policy policy;
+  policy.network.mode = NetworkMode::kFull;
+  return policy;
+}
+
+Entries linux_entries() {
+  return {"bwrap",      "mounts:ro=1,rw=1", "cgroup-v2",    "rlimit-fsize",
+          "rlimit-cpu", "landlock:abi=7",   "no-new-privs", "seccomp-net"};
+}
+
+Entries darwin_entries() {
+  return {"seatbelt",         "seatbelt-fs:rw=1,mask=0",
+          "seatbelt-net",     "rlimit-fsize",
+          "rlimit-cpu",       "rlimit-address-space",
+          "rlimit-processes", "skip:darwin-process-lifecycle: sampled"};
+}
+
+Entries without(Entries entries, std::string_view prefix) {
+  Entries rest;
+  for (const std::string& entry : entries) {
+    if (entry.rfind(prefix, 0) != 0) rest.push_back(entry);
+  }
+  return rest;
+}
+
+Entries with(Entries entries, const std::string& entry) {
+  entries.push_back(entry);
+  return entries;
+}
+
+TEST(UnmetLayersTest, ACompleteLinuxReportMeetsEveryDemand) {
+  for (const Demand demand : {Demand::kBestEffort, Demand::kPlatform, Demand::kFull}) {
+    EXPECT_THAT(unmet_layers(demand, workspace_policy(), "linux", false, linux_entries()),
+                IsEmpty());
+  }
+}
+
+TEST(UnmetLayersTest, EachRequiredLinuxLayerIsMissedByName) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"bwrap", "bwrap"},           {"mounts:", "mounts"},           {"landlock:", "landlock"},
+      {"no-new", "no-new-privs"},   {"seccomp-net", "seccomp-net"},  {"cgroup-v2", "cgroup-v2"},
+      {"rlimit-cpu", "rlimit-cpu"}, {"rlimit-fsize", "rlimit-fsize"}};
+  for (const auto& [prefix, tag] : rows) {
+    for (const Demand demand : {Demand::kPlatform, Demand::kFull}) {
+      EXPECT_THAT(unmet_layers(demand, workspace_policy(), "linux", false,
+                               without(linux_entries(), prefix)),
+                  ElementsAre(std::string(tag)));
+    }
+  }
+}
+
+TEST(UnmetLayersTest, BestEffortIsAlwaysMet) {
+  EXPECT_THAT(
+      unmet_layers(Demand::kBestEffort, workspace_policy(), "linux", true, {"skip:bwrap: no"}),
+      IsEmpty());
+}
+
+TEST(UnmetLayersTest, NothingMoreIsRequiredThanThePolicyAsksFor) {
+  const Entries base = {"bwrap", "mounts:x", "landlock:abi=1", "no-new-privs"};
+
+  EXPECT_THAT(unmet_layers(Demand::kFull, open_policy(), "linux", false, base), IsEmpty());
+}
+
+TEST(UnmetLayersTest, ProxyNeedsTheNetworkFilterLikeOff) {
+  Policy policy = open_policy();
+  policy.network.mode = NetworkMode::kProxy;
+  const Entries base = {"bwrap", "mounts:x", "landlock:abi=1", "no-new-privs"};
+
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, policy, "linux", false, base),
+              ElementsAre("seccomp-net"));
+}
+
+TEST(UnmetLayersTest, OneSkipOfAnyKindCountsOnLinux) {
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "linux", false,
+                           with(linux_entries(), "skip:mounts: readable root /a is writable")),
+              ElementsAre("mounts"));
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "linux", false,
+                           with(linux_entries(), "skip:misspelled")),
+              ElementsAre("misspelled"));
+}
+
+TEST(UnmetLayersTest, ALayerIsNamedOnceInTheTablesOrder) {
+  EXPECT_THAT(unmet_layers(Demand::kFull, workspace_policy(), "linux", false,
+                           {"skip:cgroup-v2: x", "skip:stage2: y"}),
+              ElementsAre("bwrap", "mounts", "landlock", "no-new-privs", "seccomp-net", "cgroup-v2",
+                          "rlimit-cpu", "rlimit-fsize", "stage2"));
+}
+
+TEST(UnmetLayersTest, ASkipIsNotAnAppliedEntry) {
+  EXPECT_THAT(unmet_layers(Demand::kFull, open_policy(), "linux", false,
+                           {"bwrap", "mounts:x", "skip:landlock: no", "no-new-privs"}),
+              ElementsAre("landlock"));
+}
+
+TEST(UnmetLayersTest, DegradedAloneMissesTheOuterJail) {
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "linux", true, linux_entries()),
+              ElementsAre("bwrap", "mounts"));
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", true, darwin_entries()),
+              ElementsAre("seatbelt", "seatbelt-fs"));
+}
+
+TEST(UnmetLayersTest, UnheldEntriesAreHarmless) {
+  EXPECT_THAT(unmet_layers(Demand::kFull, workspace_policy(), "linux", false,
+                           with(linux_entries(), "unheld:unix-path")),
+              IsEmpty());
+}
+
+TEST(UnmetLayersTest, DarwinToleratesWhatItCannotPromiseOnlyUnderPlatform) {
+  EXPECT_THAT(
+      unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false, darwin_entries()),
+      IsEmpty());
+  EXPECT_THAT(unmet_layers(Demand::kFull, workspace_policy(), "darwin", false, darwin_entries()),
+              ElementsAre("darwin-process-lifecycle"));
+}
+
+TEST(UnmetLayersTest, OnDarwinAToleratedLayerMayBeSkippedButNotSilent) {
+  const Entries silent = without(darwin_entries(), "rlimit-processes");
+
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false,
+                           with(silent, "skip:rlimit-processes: no room")),
+              IsEmpty());
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false, silent),
+              ElementsAre("rlimit-processes"));
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false,
+                           without(darwin_entries(), "skip:darwin")),
+              ElementsAre("darwin-process-lifecycle"));
+}
+
+TEST(UnmetLayersTest, OnDarwinACeilingNobodyAskedForIsNotTolerated) {
+  const Entries base = {"seatbelt", "seatbelt-fs:x", "skip:darwin-process-lifecycle: sampled"};
+
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, open_policy(), "darwin", false, base), IsEmpty());
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, open_policy(), "darwin", false,
+                           with(base, "skip:rlimit-processes: no room")),
+              ElementsAre("rlimit-processes"));
+}
+
+TEST(UnmetLayersTest, AnUnsupportedSystemIsJudgedByTheLinuxRules) {
+  EXPECT_THAT(unmet_layers(Demand::kPlatform, open_policy(), "plan9", true, {"skip:jail: none"}),
+              ElementsAre("bwrap", "mounts", "landlock", "no-new-privs", "jail"));
+}
+
+}  // namespace
+}  // namespace loom

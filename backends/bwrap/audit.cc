@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "region_set.h"
 #include "render_argv.h"
 #include "replay.h"
 
@@ -27,7 +28,11 @@ std::string named_operation(const MountOperation* operation) {
 class Auditor {
  public:
   Auditor(const std::vector<MountOperation>& view, const RunMemo& memo)
-      : view_(&view), memo_(&memo), replay_(view) {}
+      : view_(&view), memo_(&memo), replay_(view) {
+    for (const Subject& subject : memo.subjects) {
+      if (subject.role == PathRole::kWritableRoot) writable_roots_.insert(subject.real);
+    }
+  }
 
   [[nodiscard]] ViewAudit run() {
     for (const Subject& subject : memo_->subjects) judge(subject);
@@ -55,7 +60,7 @@ class Auditor {
 
   void judge_readable(const Subject& subject, const MountOperation* operation) {
     const bool writable = operation != nullptr && is_writable(operation->mount_class);
-    if (!writable || is_in_writable_root(subject.real)) {
+    if (!writable || writable_roots_.covers(subject.real)) {
       ++counts_.ro;
     } else {
       widen("readable root", subject, "is writable", operation);
@@ -93,13 +98,6 @@ class Auditor {
     widen("tmpfs scratch", subject, "is not in place", operation);
   }
 
-  [[nodiscard]] bool is_in_writable_root(const AbsolutePath& path) const {
-    return std::any_of(
-        memo_->subjects.begin(), memo_->subjects.end(), [&path](const Subject& subject) {
-          return subject.role == PathRole::kWritableRoot && path.is_within(subject.real);
-        });
-  }
-
   void widen(std::string_view kind, const Subject& subject, std::string_view predicate,
              const MountOperation* operation) {
     widened_.push_back("mounts: " + std::string(kind) + " " + subject.written.str() + " " +
@@ -121,6 +119,7 @@ class Auditor {
   const std::vector<MountOperation>* view_;
   const RunMemo* memo_;
   ViewReplay replay_;
+  RegionSet writable_roots_;
   Counts counts_;
   std::vector<std::string> widened_;
 };

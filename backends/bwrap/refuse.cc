@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "errno_text.h"
+#include "region_set.h"
 #include "survey.h"
 #include "system_roots.h"
 
@@ -63,8 +64,9 @@ Result<void> judge(std::string_view what, const NamedPath& path, const ViewRepla
   return {};
 }
 
-bool overlap(const NamedPath& a, const NamedPath& b) {
-  return a.real.is_within(b.real) || b.real.is_within(a.real);
+Result<void> refuse_overlap(std::string_view what, const NamedPath& path, std::string_view other) {
+  return fail(ErrorCode::kDenied, std::string(what) + " " + path.written.str() + " leads to " +
+                                      path.real.str() + ", which lies in a " + std::string(other));
 }
 
 }  // namespace
@@ -91,14 +93,15 @@ Result<void> refuse_protected_proc(const ResolvedPolicy& policy) {
 }
 
 Result<void> refuse_mounts_over_masks(const ResolvedPolicy& policy) {
+  RegionSet mounted;
+  RegionSet hidden;
+  for (const NamedMount& mount : policy.mounts) mounted.insert(mount.at.real);
+  for (const NamedPath& path : policy.protected_paths) hidden.insert(path.real);
   for (const NamedMount& mount : policy.mounts) {
-    for (const NamedPath& path : policy.protected_paths) {
-      if (overlap(mount.at, path)) {
-        return fail(ErrorCode::kDenied, "mount " + mount.at.written.str() +
-                                            " overlaps protected path " + path.written.str() +
-                                            ": both lead to " + mount.at.real.str());
-      }
-    }
+    if (hidden.covers(mount.at.real)) return refuse_overlap("mount", mount.at, "protected path");
+  }
+  for (const NamedPath& path : policy.protected_paths) {
+    if (mounted.covers(path.real)) return refuse_overlap("protected path", path, "mount");
   }
   return {};
 }

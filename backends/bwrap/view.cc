@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
+#include "region_set.h"
 #include "survey.h"
 #include "system_roots.h"
 
@@ -112,25 +112,16 @@ void append_alias_masks(const ResolvedPolicy& policy, std::vector<MountOperation
   }
 }
 
-// Whether `path` or a directory above it is in `regions`.
-bool is_covered(const std::unordered_set<std::string_view>& regions, std::string_view path) {
-  while (true) {
-    if (regions.contains(path)) return true;
-    if (path.size() <= 1) return false;
-    path = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
-  }
-}
-
 // A second mask under a mask would make bubblewrap refuse to start: the ancestor is read-only
 // already.
 void append_uncovered(std::vector<MountOperation> masks, std::vector<MountOperation>& view) {
   std::sort(masks.begin(), masks.end(), [](const MountOperation& a, const MountOperation& b) {
     return a.region != b.region ? a.region < b.region : a.written < b.written;
   });
-  std::unordered_set<std::string_view> masked;
+  RegionSet masked;
   for (const MountOperation& candidate : masks) {
-    if (is_covered(masked, candidate.region.str())) continue;
-    masked.insert(candidate.region.str());
+    if (masked.covers(candidate.region)) continue;
+    masked.insert(candidate.region);
     view.push_back(candidate);
   }
 }

@@ -13,12 +13,6 @@ fail() {
 
 needed() { readelf --dynamic --wide "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'; }
 
-one_exported_symbol() {
-  exported=$(nm --dynamic --defined-only --format=just-symbols "$1")
-  [ "$exported" = loom_backend_entry_v1 ] ||
-    fail "$1 exports $(printf '%s' "$exported" | tr '\n' ' ')instead of loom_backend_entry_v1 alone"
-}
-
 without_seccomp() {
   [ -n "$(needed "$1")" ] || fail "$1: no dependency at all; the check looks at the wrong thing"
   case $(needed "$1") in
@@ -41,7 +35,7 @@ hardened() {
 backends=0
 for backend in "$build"/lib/loom-exec/backends/*.so; do
   [ -e "$backend" ] || continue
-  one_exported_symbol "$backend"
+  "$here/one_symbol.sh" nm "$backend" || fail "$backend exports something else"
   hardened "$backend"
   backends=$((backends + 1))
 done

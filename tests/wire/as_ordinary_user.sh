@@ -25,6 +25,7 @@ cp "$suite"/*.py "$fixtures" "$place/suite/"
 chmod -R go+rX "$place"
 chown nobody "$place/tmp"
 
+cd "$place/tmp"
 runuser -u nobody -- env \
   HOME="$place/tmp" TMPDIR="$place/tmp" LOOM_WIRE_TMP="$place/tmp" \
   LOOM_EXEC="$place/bin/loom-exec" LOOM_FIXTURES="$place/suite/$(basename -- "$fixtures")" \

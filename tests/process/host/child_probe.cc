@@ -24,6 +24,7 @@ int descriptors() {
     if (entry->d_name[0] != '.') open.insert(std::atoi(entry->d_name));
   }
   open.erase(::dirfd(listing));
+  ::closedir(listing);
   for (const int fd : open) std::cout << fd << ' ';
   return 0;
 }

@@ -190,6 +190,11 @@ TEST(RefuseTest, MountThatMeetsAProtectedPathBehindALinkIsRefused) {
   policy.mounts = {mount("/srv/alias", false, true)};
   EXPECT_THAT(refusal_of(machine, policy),
               AllOf(HasSubstr("mount /srv/alias"), HasSubstr("/work/.git")));
+  policy.protected_paths = paths({"/work/.git/hooks", "/work/.env"});
+  machine.linked("/srv/above", "/work/.git",
+                 {{.place = path("/srv/above"), .target = "/work/.git"}});
+  policy.mounts = {mount("/srv/above", false, true)};
+  EXPECT_THAT(refusal_of(machine, policy), HasSubstr("protected path /work/.git/hooks"));
   policy.mounts = {mount("/srv/cap", false, true)};
   EXPECT_FALSE(plan_of(machine, policy).view.empty());
 }

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <loom/table_backend.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -163,7 +165,6 @@ TEST_F(LoadBackendTest, EachFileThatIsNoLibraryEarnsItsRefusal) {
   }
 }
 
-// Every byte of the ELF structures that the loader reads may lie.
 TEST_F(LoadBackendTest, AModuleCutAnywhereIsRefused) {
   const std::string whole = module("no_entry");
   std::string contents(fs::file_size(whole), '\0');
@@ -171,6 +172,23 @@ TEST_F(LoadBackendTest, AModuleCutAnywhereIsRefused) {
   for (std::size_t size = 0; size < contents.size(); size += 211) {
     EXPECT_FALSE(load_backend(file("cut.so", contents.substr(0, size)))) << size;
   }
+}
+
+// Any byte of the structures that the check reads may lie; none makes an entry where there is none.
+TEST_F(LoadBackendTest, AModuleWithADamagedHeaderIsRefused) {
+  const std::string whole = module("no_entry");
+  std::string contents(fs::file_size(whole), '\0');
+  std::ifstream(whole).read(contents.data(), static_cast<std::streamsize>(contents.size()));
+  ElfW(Ehdr) header{};
+  std::memcpy(&header, contents.data(), sizeof(header));
+  const auto try_damage = [&](std::size_t at) {
+    std::string damaged = contents;
+    damaged[at] = static_cast<char>(~damaged[at]);
+    EXPECT_FALSE(load_backend(file("damaged.so", damaged))) << at;
+  };
+
+  for (std::size_t at = 0; at < sizeof(header); ++at) try_damage(at);
+  for (std::size_t at = header.e_shoff; at < contents.size(); at += 3) try_damage(at);
 }
 
 TEST_F(LoadBackendTest, AModuleBehindALinkIsRefused) {

@@ -283,10 +283,11 @@ bool Execution::jail_outlives_us() const {
 }
 
 bool Execution::demand_is_met() {
+  const std::vector<std::string> entries = conclude(run_.audit, witnessed_run());
   const std::vector<std::string> missing =
       unmet_layers(session_.options().demand, run_.policy, session_.facts().os,
-                   session_.features().degraded, conclude(run_.audit, witnessed_run()));
-  refused_demand_ = joined(missing);
+                   session_.features().degraded, entries);
+  refused_demand_ = explain_missing(missing, entries);
   return missing.empty();
 }
 
@@ -451,6 +452,18 @@ std::vector<std::string> Execution::replaced_masks() const {
   return skips;
 }
 
+// Without a stage 2 the host's own child takes its steps, and fails in the same words.
+void Execution::explain_child_failure(OutcomeFacts& facts) const {
+  if (child_.failure->step == host::ChildStep::kDirectory) {
+    facts.failure = ControlMessage{.kind = ControlKind::kFailed,
+                                   .step = Stage2Step::kDirectory,
+                                   .error = child_.failure->error,
+                                   .detail = run_.launch.cwd};
+  } else {
+    facts.host_exec_error = child_.failure->error;
+  }
+}
+
 ExecResult Execution::make_result() {
   OutcomeFacts facts{.code = ended_->code,
                      .signal = ended_->signal,
@@ -464,7 +477,7 @@ ExecResult Execution::make_result() {
                      .cancelled = cancel_.cancelled(),
                      .timed_out = cancel_.timed_out(),
                      .first_cause = first_cause_};
-  if (child_.failure) facts.host_exec_error = child_.failure->error;
+  if (child_.failure) explain_child_failure(facts);
   if (run_.launch.image != ImageKind::kLauncher) {
     facts.command_signal = ended_->signal;
   } else if (command_) {

@@ -89,6 +89,7 @@ class Execution {
   void finish_when_drained();
   void finish();
   [[nodiscard]] ExecResult make_result();
+  void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
   [[nodiscard]] std::vector<std::string> replaced_masks() const;
 

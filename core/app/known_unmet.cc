@@ -36,11 +36,17 @@ std::vector<std::string> best_possible_entries(const Session& session, const Pre
 
 }  // namespace
 
-std::string joined(const std::vector<std::string>& words) {
+std::string explain_missing(const std::vector<std::string>& missing,
+                            const std::vector<std::string>& entries) {
   std::string text;
-  for (const std::string& word : words) {
+  for (const std::string& layer : missing) {
     if (!text.empty()) text += ", ";
-    text += word;
+    text += layer;
+    const std::string skip = "skip:" + layer + ": ";
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const std::string& each) {
+      return each.starts_with(skip);
+    });
+    if (entry != entries.end()) text += " (" + entry->substr(skip.size()) + ")";
   }
   return text;
 }
@@ -53,12 +59,13 @@ CeilingOutcome ceilings_of(const Session& session, const Policy& policy) {
 }
 
 Result<void> refuse_known_unmet(const Session& session, const PreparedRun& run) {
+  const std::vector<std::string> entries = best_possible_entries(session, run);
   const std::vector<std::string> missing =
       unmet_layers(session.options().demand, run.policy, session.facts().os,
-                   session.features().degraded, best_possible_entries(session, run));
+                   session.features().degraded, entries);
   if (missing.empty()) return {};
   return fail(ErrorCode::kUnsupported,
-              "the demand cannot be met here, missing: " + joined(missing));
+              "the demand cannot be met here, not held: " + explain_missing(missing, entries));
 }
 
 }  // namespace loom::app

@@ -21,7 +21,9 @@ struct PreparedRun;
 // The ceilings that `policy` asks for, not entered yet, with the reason why this machine has none.
 [[nodiscard]] CeilingOutcome ceilings_of(const Session& session, const Policy& policy);
 
-// "bwrap, mounts": for messages.
-[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+// "bwrap, mounts (protected path /w/x is …)": the missing layers and, for a person, what the report
+// says of them. Empty when nothing is missing.
+[[nodiscard]] std::string explain_missing(const std::vector<std::string>& missing,
+                                          const std::vector<std::string>& entries);
 
 }  // namespace loom::app

@@ -25,12 +25,15 @@ namespace {
 
 constexpr std::size_t kMaxWaiting = 1u << 20;  // bytes on their way, in either direction
 constexpr std::size_t kReadChunk = 65'536;
+constexpr int kOutputLost = 1;  // the command succeeded, and what it printed did not arrive
 
 // Connects one execution with this terminal: streams through, signals into cancels.
 class Terminal {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Terminal>> open();
   [[nodiscard]] Result<ExecResult> run(Session& session, PreparedRun run);
+  // Why output was lost, when nobody chose to stop reading it; empty otherwise.
+  [[nodiscard]] const std::string& lost_output() const noexcept { return lost_output_; }
 
  private:
   struct Output {
@@ -59,6 +62,7 @@ class Terminal {
   Bytes held_;  // a chunk of stdin the queue had no room for
   bool held_eof_ = false;
   bool asked_ = false;  // a stop signal came before
+  std::string lost_output_;
 };
 
 Result<UniqueFd> catch_stop_signals() {
@@ -116,7 +120,8 @@ void Terminal::watch_output(Output& output) {
 
 void Terminal::flush(Output& output) {
   if (output.broken) return;
-  if (!output.sink.flush()) {
+  if (const auto flushed = output.sink.flush(); !flushed) {
+    if (flushed.error().sys_errno != EPIPE) lost_output_ = flushed.error().message;
     output.broken = true;
     if (output.sink.can_wait()) loop_.forget(output.sink.poll_fd());
     execution_->close_output(output.stream);
@@ -179,12 +184,6 @@ void Terminal::take_signal() {
   asked_ = true;
 }
 
-int refuse(const std::string& message) {
-  std::fprintf(stderr, "loom-exec: %s\nloom-exec: the command was not run\n",
-               escaped(message).c_str());
-  return kNotSetUp;
-}
-
 // Before the command runs: it must not be able to choose, by a link in its workspace, what we
 // overwrite.
 Result<UniqueFd> open_report_file(const std::string& file) {
@@ -214,22 +213,42 @@ void write_report(ReportForm form, int fd, const ExecResult& result) {
   }
 }
 
+// Nothing ran. A program that asked for JSON gets the refusal in the same form as a report.
+int refuse(const RunOptions& options, int report_fd, const std::string& message) {
+  std::fprintf(stderr, "loom-exec: %s\nloom-exec: the command was not run\n",
+               escaped(message).c_str());
+  if (options.report == ReportForm::kJson) {
+    ExecResult nothing;
+    nothing.code = kNotSetUp;
+    nothing.outcome = {.outcome = OutcomeClass::kSetup,
+                       .detail = message,
+                       .first_cause = "refused before the start",
+                       .shell_status = kNotSetUp};
+    write_report(options.report, report_fd, nothing);
+  }
+  return kNotSetUp;
+}
+
 }  // namespace
 
 int run_command(int argc, const char* const* argv, spdlog::logger& log) {
   ParsedOptions parsed = parse_run_options("run", argc, argv);
   if (parsed.exit_status) return *parsed.exit_status;
   const RunOptions& options = parsed.options;
-  auto report_file = open_report_file(options.report_file);
-  if (!report_file) return refuse(report_file.error().message);
+  const auto report_file = open_report_file(options.report_file);
+  if (!report_file) return refuse(options, STDERR_FILENO, report_file.error().message);
+  const int report_fd = *report_file ? report_file->get() : STDERR_FILENO;
   auto decided = decide_for_person(options, options.demand, log);
-  if (!decided) return refuse(decided.error().message);
+  if (!decided) return refuse(options, report_fd, decided.error().message);
   auto terminal = Terminal::open();
-  if (!terminal) return refuse(terminal.error().message);
+  if (!terminal) return refuse(options, report_fd, terminal.error().message);
   const auto result = (*terminal)->run(*decided->session, std::move(decided->run));
-  if (!result) return refuse(result.error().message);
-  write_report(options.report, *report_file ? report_file->get() : STDERR_FILENO, *result);
-  return result->outcome.shell_status;
+  if (!result) return refuse(options, report_fd, result.error().message);
+  write_report(options.report, report_fd, *result);
+  const int status = result->outcome.shell_status;
+  if ((*terminal)->lost_output().empty()) return status;
+  std::fprintf(stderr, "loom-exec: %s\n", (*terminal)->lost_output().c_str());
+  return status == 0 ? kOutputLost : status;
 }
 
 }  // namespace loom::app

@@ -47,23 +47,33 @@ void add_policy_options(CLI::App& app, RunOptions& options) {
       ->group(own);
 }
 
-void add_other_options(CLI::App& app, RunOptions& options, bool runs) {
+// Words that become enumerators once the parser has checked them.
+struct TypedWords {
+  std::string demand = "platform";
+  std::string report = "human";
+};
+
+void take_words(const TypedWords& typed, RunOptions& options) {
+  options.demand = typed.demand == "full"       ? Demand::kFull
+                   : typed.demand == "platform" ? Demand::kPlatform
+                                                : Demand::kBestEffort;
+  options.report = typed.report == "json"   ? ReportForm::kJson
+                   : typed.report == "none" ? ReportForm::kNone
+                                            : ReportForm::kHuman;
+}
+
+void add_other_options(CLI::App& app, RunOptions& options, TypedWords& typed, bool runs) {
   app.add_option("--env", options.env, "NAME or NAME=VALUE that the command sees");
   app.add_option("--cwd", options.cwd, "Directory the command starts in");
   app.add_option("--backend", options.backend, "Backend, by name or absolute path");
   app.add_option("--keep-caps", options.keep_capabilities, "Capabilities to keep, CAP_X,CAP_Y")
       ->delimiter(',');
-  const std::map<std::string, Demand> demands = {{"best-effort", Demand::kBestEffort},
-                                                 {"platform", Demand::kPlatform},
-                                                 {"full", Demand::kFull}};
-  app.add_option("--demand", options.demand,
+  app.add_option("--demand", typed.demand,
                  "What must hold: best-effort, platform (default) or full")
-      ->transform(CLI::CheckedTransformer(demands));
+      ->check(CLI::IsMember({"best-effort", "platform", "full"}));
   if (!runs) return;
-  const std::map<std::string, ReportForm> forms = {
-      {"human", ReportForm::kHuman}, {"json", ReportForm::kJson}, {"none", ReportForm::kNone}};
-  app.add_option("--report", options.report, "human (default), json or none")
-      ->transform(CLI::CheckedTransformer(forms));
+  app.add_option("--report", typed.report, "human (default), json or none")
+      ->check(CLI::IsMember({"human", "json", "none"}));
   app.add_option("--report-file", options.report_file, "Where the report goes (default: stderr)");
 }
 
@@ -126,7 +136,8 @@ ParsedOptions parse_run_options(const char* subcommand, int argc, const char* co
   add_policy_options(app, options);
   app.add_option("--policy", options.policy_file,
                  "Policy document (msgpack or JSON) instead of options");
-  add_other_options(app, options, runs);
+  TypedWords typed;
+  add_other_options(app, options, typed, runs);
   CLI::Option* policy = app.get_option("--policy");
   for (const CLI::Option* other : app.get_options()) {
     if (other->get_group() == "Policy") policy->excludes(app.get_option(other->get_name()));
@@ -139,6 +150,7 @@ ParsedOptions parse_run_options(const char* subcommand, int argc, const char* co
     parsed.exit_status = explain(app, error);
     return parsed;
   }
+  take_words(typed, options);
   if (options.command.empty()) {
     std::fprintf(stderr, "loom-exec: no command: loom-exec %s [options] -- COMMAND…\n", subcommand);
     parsed.exit_status = kUsageError;

@@ -14,6 +14,8 @@ namespace loom::app {
 namespace {
 
 constexpr std::size_t kReadChunk = 65'536;
+// Never readable on a pipe or a stream socket, so poll reports nothing but the other side's end.
+constexpr short kHangUpOnly = POLLPRI;
 constexpr std::string_view kPeerName = "exec-helper";
 
 std::vector<std::string> hello_features(const Features& features) {
@@ -99,6 +101,9 @@ void Server::settle_backpressure() {
 // ---- input --------------------------------------------------------------------------------------
 
 void Server::read_input() {
+  // A broker that left while the command does not read its stdin: the frames behind the held chunk
+  // would wait for as long as the command likes.
+  if (held_stdin_) return close(0, "the broker closed stdin");
   std::array<std::byte, kReadChunk> buffer;
   const ssize_t got = ::read(in_, buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -131,7 +136,7 @@ void Server::take_frames() {
     take_frame(std::move(*frame));
   }
   // A held chunk keeps the reader waiting, and what is buffered behind it bounded.
-  if (input_open_ && !closing_) loop_.set_events(in_, held_stdin_ ? short{0} : short{POLLIN});
+  if (input_open_ && !closing_) loop_.set_events(in_, held_stdin_ ? kHangUpOnly : short{POLLIN});
 }
 
 void Server::take_frame(Frame frame) {

@@ -64,22 +64,25 @@ ssize_t ByteSink::write_piece(ByteView bytes) const {
   switch (way_) {
     case Way::kSocket:
       return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    case Way::kSharedPipe: {
-      // A pipe that polls writable takes PIPE_BUF bytes without waiting (pipe(7)).
-      pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
-      const int count = syscalls_->poll(&ready, 1, 0);
-      if (count < 0) return -1;
-      if (count == 0) {
-        errno = EAGAIN;
-        return -1;
-      }
-      return syscalls_->write(fd_, bytes.data(), std::min<std::size_t>(bytes.size(), PIPE_BUF));
-    }
+    case Way::kSharedPipe:
+      return write_when_ready(bytes);
     case Way::kOwnPipe:
     case Way::kPlain:
       break;
   }
   return syscalls_->write(poll_fd(), bytes.data(), bytes.size());
+}
+
+// A pipe that polls writable takes PIPE_BUF bytes without waiting (pipe(7)).
+ssize_t ByteSink::write_when_ready(ByteView bytes) const {
+  pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
+  const int count = syscalls_->poll(&ready, 1, 0);
+  if (count < 0) return -1;
+  if (count == 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  return syscalls_->write(fd_, bytes.data(), std::min<std::size_t>(bytes.size(), PIPE_BUF));
 }
 
 }  // namespace loom::host

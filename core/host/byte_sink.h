@@ -38,6 +38,7 @@ class ByteSink {
   };
   ByteSink(int fd, const Syscalls& syscalls) : fd_(fd), syscalls_(&syscalls) {}
   [[nodiscard]] ssize_t write_piece(ByteView bytes) const;
+  [[nodiscard]] ssize_t write_when_ready(ByteView bytes) const;
 
   int fd_ = -1;
   const Syscalls* syscalls_;

@@ -53,8 +53,8 @@ std::optional<pid_t> take_ancillary(msghdr& message) noexcept {
 }  // namespace
 
 Result<ControlPair> make_control_pair() {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return step_failed("make", errno);
   }
   ControlPair pair{.host = UniqueFd(ends[0]), .child = UniqueFd(ends[1])};

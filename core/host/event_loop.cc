@@ -83,11 +83,8 @@ Result<std::vector<EventLoop::Ready>> EventLoop::wait() {
   if (count < 0 && error != EINTR) {
     return fail(ErrorCode::kSystem, "poll: " + errno_text(error), error);
   }
-  for (std::size_t i = 0; i < polled.size(); ++i) {
-    // After an interruption the kernel has not filled in anything.
-    ready[i].revents = count > 0 ? polled[i].revents : short{0};
-    LOOM_CHECK((ready[i].revents & POLLNVAL) == 0);  // closed before it was forgotten
-  }
+  // After an interruption the kernel has not filled in anything.
+  for (std::size_t i = 0; count > 0 && i < polled.size(); ++i) ready[i].revents = polled[i].revents;
   std::erase_if(ready, [](const Ready& one) { return one.revents == 0; });
   return ready;
 }
@@ -97,6 +94,7 @@ Result<std::vector<EventLoop::Ready>> EventLoop::wait() {
 void EventLoop::dispatch(const Ready& ready) {
   Watch* watch = find_generation(ready.generation);
   if (watch == nullptr || watch->events == 0) return;
+  LOOM_CHECK((ready.revents & POLLNVAL) == 0);  // closed before it was forgotten
   Handler handler = std::move(watch->handler);
   handler(ready.revents);
   watch = find_generation(ready.generation);

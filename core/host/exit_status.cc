@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 
@@ -20,8 +21,8 @@ namespace {
 struct PidfdInfo {
   std::uint64_t mask;
   std::uint64_t cgroup_id;
-  std::uint32_t ids[11];   // pid, tgid, ppid and the user and group ids
-  std::int32_t exit_code;  // as waitpid's status
+  std::array<std::uint32_t, 11> ids;  // pid, tgid, ppid and the user and group ids
+  std::int32_t exit_code;             // as waitpid's status
 };
 static_assert(sizeof(PidfdInfo) == 64);
 

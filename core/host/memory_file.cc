@@ -83,7 +83,8 @@ Result<void> copy_contents(int from, int to, const char* name, std::size_t max_b
                                                   ": the original is larger than " +
                                                   std::to_string(max_bytes) + " bytes");
     }
-    LOOM_TRY_VOID(append(to, name, ByteView(buffer).first(static_cast<std::size_t>(got))));
+    const ByteView part = ByteView(buffer).first(static_cast<std::size_t>(got));
+    if (auto appended = append(to, name, part); !appended) return appended;
   }
 }
 

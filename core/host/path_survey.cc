@@ -184,7 +184,7 @@ class Walk {
   void finish_missing(int error) {
     const AbsolutePath deepest = parse_walked(real_.empty() ? "/" : real_);
     std::string text = real_ + '/' + component_;
-    for (auto rest = left_.rbegin(); rest != left_.rend(); ++rest) text += '/' + *rest;
+    for (; !left_.empty(); left_.pop_back()) text += '/' + left_.back();
     fact_.real = parse_walked(text);
     fact_.error = error;
     const bool directory = S_ISDIR(about_.st_mode);

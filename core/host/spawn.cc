@@ -107,13 +107,13 @@ class AllSignalsBlocked {
 // call.
 Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls) {
   alignas(64) static std::array<std::byte, kChildStackBytes> stack;
-  constexpr int kFlags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+  constexpr int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
   int pidfd = -1;
   pid_t pid = -1;
   int error = 0;
   {
     const AllSignalsBlocked blocked;
-    pid = syscalls.clone(&child_entry, stack.data() + stack.size(), kFlags, &spec, &pidfd);
+    pid = syscalls.clone(&child_entry, stack.data() + stack.size(), flags, &spec, &pidfd);
     error = errno;
   }
   if (pid < 0) return step_failed("fork", error);
@@ -144,8 +144,8 @@ int highest_target(const SpawnRequest& request) noexcept {
 
 Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls) {
   LOOM_TRY_VOID(check(request));
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return step_failed("make the report pipe", errno);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return step_failed("make the report pipe", errno);
   const UniqueFd report(ends[0]);
   UniqueFd child_end(ends[1]);
 

@@ -40,11 +40,10 @@ Outcome describe_lookup(const ControlMessage& failure) {
   return ended(OutcomeClass::kExec, "program " + failure.detail + because(failure.error), kRefused);
 }
 
-// The file itself was found, so what is absent is the program that the file names: that is the
-// view's doing, not the command's.
+// The file itself was found, so what is absent is the program that the file names.
 Outcome describe_execute(const ControlMessage& failure) {
   if (failure.error != 0 && is_absent(failure.error)) {
-    return ended(OutcomeClass::kSetup,
+    return ended(OutcomeClass::kExec,
                  "program " + failure.detail +
                      ": the file is there, but its interpreter or loader is not in the jail's view",
                  kRefused);

@@ -1,6 +1,6 @@
 // A bubblewrap that loses a mask: stands on the helper's PATH as `bwrap` and becomes the real one,
 // having left the mask of one path out of the options. A file `drop` beside it names the path;
-// without one nothing is left out, which is the control.
+// without one nothing is left out, which is the control. Each start leaves a file `started`.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,13 +17,18 @@ namespace {
 
 constexpr const char* kRealBwrap = "/usr/bin/bwrap";
 
-std::string path_to_drop() {
+std::string own_directory() {
   char self[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
-  if (size <= 0) return {};
-  const std::string own(self, static_cast<std::size_t>(size));
-  std::ifstream file(own.substr(0, own.rfind('/')) + "/drop", std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::string own(self, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return own.substr(0, own.rfind('/'));
+}
+
+std::string path_to_drop(const std::string& directory) {
+  std::ifstream file(directory + "/drop", std::ios::binary);
+  std::string path;
+  std::getline(file, path, '\0');
+  return path;
 }
 
 std::vector<std::string> read_words(int fd) {
@@ -78,7 +82,9 @@ bool rewrite_options(int fd, const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string path = path_to_drop();
+  const std::string directory = own_directory();
+  const std::string path = path_to_drop(directory);
+  std::ofstream(directory + "/started") << "yes\n";
   for (int i = 1; !path.empty() && i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) != "--args") continue;
     if (!rewrite_options(std::atoi(argv[i + 1]), path)) return 99;

@@ -156,6 +156,14 @@ class JailCase(unittest.TestCase):
         os.symlink(target, path)
         return path
 
+    def careless_bwrap(self):
+        """A directory whose `bwrap` loses the mask that `drop` names, and leaves `started` behind."""
+        program = os.environ.get("LOOM_CARELESS_BWRAP", "")
+        self.assertTrue(os.access(program, os.X_OK), "LOOM_CARELESS_BWRAP must name that program")
+        directory = self.directory("fake")
+        shutil.copy2(program, os.path.join(directory, "bwrap"))
+        return directory
+
     def under_tmp(self):
         """A directory in the host's /tmp, which a tmpfs scratch covers."""
         path = tempfile.mkdtemp(prefix="loom-jail-", dir="/tmp")

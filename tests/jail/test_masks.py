@@ -102,6 +102,49 @@ class ProtectedFiles(JailCase):
         )
 
 
+# argv: the masked path, an open one, its directory. What a user namespace of one's own could undo.
+UNMASK_SCRIPT = r"""
+import ctypes, errno, os, sys
+print("begin")
+libc = ctypes.CDLL(None, use_errno=True)
+secret, other, folder = (os.fsencode(word) for word in sys.argv[1:])
+CLONE_NEWNS, CLONE_NEWUSER, MS_BIND, MS_REC, MNT_DETACH = 0x20000, 0x10000000, 4096, 16384, 2
+def call(name, answer):
+    print(name, "ok" if answer == 0 else errno.errorcode[ctypes.get_errno()], file=sys.stderr)
+os.mkdir("/tmp/a"); os.mkdir("/tmp/b")
+call("unshare", libc.unshare(CLONE_NEWUSER | CLONE_NEWNS))
+call("umount", libc.umount2(secret, 0))
+call("detach", libc.umount2(secret, MNT_DETACH))
+call("bind", libc.mount(folder, b"/tmp/a", None, MS_BIND, None))
+call("rbind", libc.mount(folder, b"/tmp/b", None, MS_BIND | MS_REC, None))
+call("detach copy", libc.umount2(b"/tmp/b/" + os.path.basename(secret), MNT_DETACH))
+for path in (secret, b"/tmp/a/" + os.path.basename(secret), b"/tmp/b/" + os.path.basename(secret), other):
+    try: print(open(path).read().strip())
+    except OSError: print("unread")
+"""
+
+
+class NestedNamespaces(JailCase):
+    def test_a_user_namespace_of_ones_own_lifts_no_mask(self):
+        secret, other = self.file("ws/.env"), self.file("ws/other", text="control\n")
+        argv = [PYTHON, "-ISc", UNMASK_SCRIPT, secret, other, self.ws]
+        run = self.execute(argv, self.policy(protected=[secret]))
+        self.assertEqual(bytes(run.stdout), b"begin\n" + b"unread\n" * 3 + b"control\n", self.story(run))
+
+    def test_the_jails_first_process_shows_nothing_of_itself(self):
+        # It was there before the rules were, so it must not be a way around them.
+        names = ["environ", "maps", "mem", "fd/0", "root/etc/passwd", "cwd"]
+        script = (
+            "sleep 60 & for n; do for p in 1 $!; do "
+            'if head -c1 "/proc/$p/$n" >/dev/null 2>&1 || ls "/proc/$p/$n/" >/dev/null 2>&1; '
+            'then echo "$n of $p"; fi; done; done | sed "s/ of $!\\$/ of own/"; kill $!'
+        )
+        printed = self.output(script, args=names).splitlines()
+        self.assertEqual([line for line in printed if line.endswith(" of 1")], [])
+        for name in ("environ", "maps", "root/etc/passwd", "cwd"):
+            self.assertIn(f"{name} of own", printed)
+
+
 class ProtectedDirectories(JailCase):
     def test_a_protected_directory_is_empty_and_takes_nothing(self):
         secret = self.file("ws/.git/config")

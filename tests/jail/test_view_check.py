@@ -6,9 +6,7 @@ from jail import *
 class LostMasks(JailCase):
     def setUp(self):
         super().setUp()
-        careless = os.environ.get("LOOM_CARELESS_BWRAP", "")
-        self.assertTrue(os.access(careless, os.X_OK), "LOOM_CARELESS_BWRAP must name that program")
-        shutil.copy2(careless, os.path.join(self.directory("fake"), "bwrap"))
+        self.careless_bwrap()
 
     def lose(self, path):
         with open(self.path("fake/drop"), "w", encoding="utf-8") as file:

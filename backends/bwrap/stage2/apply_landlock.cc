@@ -65,9 +65,8 @@ StepResult<void> apply_landlock(const PrepareDocument& document) {
   const UniqueFd ruleset(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0U)));
   if (!ruleset) return stop_at("rule set", errno);
-  for (const LandlockRule& rule : document.landlock_rules) {
-    LOOM_TRY_VOID(add_rule(ruleset.get(), rule));
-  }
+  const int rules = ruleset.get();
+  for (const LandlockRule& rule : document.landlock_rules) LOOM_TRY_VOID(add_rule(rules, rule));
   if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0U) != 0) {
     return stop_at("restrict self", errno);
   }

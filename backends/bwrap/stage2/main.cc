@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <loom/unique_fd.h>
 #include <signal.h>
 
 #include <utility>
@@ -20,8 +21,9 @@ StepResult<PrepareDocument> read_document() {
     return stop(Stage2Step::kDocument,
                 "descriptors 3 to 5: this program is started by loom-exec, not by hand", errno);
   }
+  const UniqueFd file(kDocumentFd);
   LOOM_TRY(const Bytes bytes,
-           read_sealed_file(kDocumentFd, Stage2Step::kDocument, "prepare document"));
+           read_sealed_file(file.get(), Stage2Step::kDocument, "prepare document"));
   auto document = decode_prepare_document(bytes);
   if (!document) return stop(Stage2Step::kDocument, document.error().message);
   return std::move(*document);

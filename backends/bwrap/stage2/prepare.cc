@@ -48,17 +48,19 @@ StepResult<void> set_limit(__rlimit_resource resource, Limit limit, const char* 
   return {};
 }
 
-StepResult<void> set_limits(const PrepareDocument& document, Progress& progress) {
-  if (document.fsize) {
-    LOOM_TRY_VOID(set_limit(RLIMIT_FSIZE, {.soft = *document.fsize, .hard = *document.fsize},
-                            "rlimit-fsize"));
-    progress.limits.emplace_back("rlimit-fsize");
-  }
-  if (document.cpu_soft && document.cpu_hard) {
-    LOOM_TRY_VOID(set_limit(RLIMIT_CPU, {.soft = *document.cpu_soft, .hard = *document.cpu_hard},
-                            "rlimit-cpu"));
-    progress.limits.emplace_back("rlimit-cpu");
-  }
+StepResult<void> set_file_size(const PrepareDocument& document, Progress& progress) {
+  if (!document.fsize) return {};
+  const Limit limit{.soft = *document.fsize, .hard = *document.fsize};
+  LOOM_TRY_VOID(set_limit(RLIMIT_FSIZE, limit, "rlimit-fsize"));
+  progress.limits.emplace_back("rlimit-fsize");
+  return {};
+}
+
+StepResult<void> set_cpu_time(const PrepareDocument& document, Progress& progress) {
+  if (!document.cpu_soft || !document.cpu_hard) return {};
+  const Limit limit{.soft = *document.cpu_soft, .hard = *document.cpu_hard};
+  LOOM_TRY_VOID(set_limit(RLIMIT_CPU, limit, "rlimit-cpu"));
+  progress.limits.emplace_back("rlimit-cpu");
   return {};
 }
 
@@ -101,16 +103,18 @@ StepResult<void> load_filter(const Bytes& filter) {
 }
 
 StepResult<void> filter_calls(const PrepareDocument& document, Progress& progress) {
-  if (!document.filter.empty()) {
-    LOOM_TRY_VOID(load_filter(document.filter));
-    if (!document.filter_tag.empty()) progress.restrictions.push_back(document.filter_tag);
-  } else if (document.filter_wanted) {
-    progress.skipped.push_back("seccomp: " + document.filter_reason);
+  if (document.filter.empty()) {
+    if (document.filter_wanted) progress.skipped.push_back("seccomp: " + document.filter_reason);
+    return {};
   }
-  if (!document.proxy_reason.empty()) {
-    progress.skipped.push_back("network-proxy: " + document.proxy_reason);
-  }
+  LOOM_TRY_VOID(load_filter(document.filter));
+  if (!document.filter_tag.empty()) progress.restrictions.push_back(document.filter_tag);
   return {};
+}
+
+void admit_missing_proxy(const PrepareDocument& document, Progress& progress) {
+  if (document.proxy_reason.empty()) return;
+  progress.skipped.push_back("network-proxy: " + document.proxy_reason);
 }
 
 StepResult<void> forbid_new_privileges() {
@@ -132,13 +136,15 @@ InnerReport assemble(Progress progress) {
 StepResult<InnerReport> prepare(const PrepareDocument& document) {
   Progress progress;
   if (document.jailed) LOOM_TRY_VOID(check_view(document));
-  LOOM_TRY_VOID(set_limits(document, progress));
+  LOOM_TRY_VOID(set_file_size(document, progress));
+  LOOM_TRY_VOID(set_cpu_time(document, progress));
   if (document.jailed) LOOM_TRY_VOID(lead_session());
   LOOM_TRY_VOID(forbid_new_privileges());
   LOOM_TRY(progress.extras, drop_capabilities(document.keep_caps));
   LOOM_TRY_VOID(restrict_files(document, progress));
   progress.restrictions.emplace_back("no-new-privs");
   LOOM_TRY_VOID(filter_calls(document, progress));
+  admit_missing_proxy(document, progress);
   return assemble(std::move(progress));
 }
 

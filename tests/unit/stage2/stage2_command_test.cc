@@ -11,7 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "stage2_run.h"
 
@@ -19,6 +23,7 @@ namespace loom::bwrap {
 namespace {
 
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 CommitDocument command(std::vector<std::string> argv, std::string path = "/usr/bin:/bin") {
@@ -83,6 +88,18 @@ TEST(Stage2Command, InheritsThreeDescriptors) {
   const Ended ended = run_command_with(plain_document(), document, start);
   EXPECT_THAT(ended.out, HasSubstr("end"));
   EXPECT_THAT(ended.out, Not(ContainsRegex("document|socket:|bwrap-stage2")));
+}
+
+TEST(Stage2Command, HoldsNothingButTheControlChannelWhileItWaits) {
+  const Start start{.launcher = {}, .in_child = [] { ::dup2(1, 77); }};
+  Stage2Run run(plain_document(), start);
+  ASSERT_TRUE(run.await_ready());
+  std::set<std::string> open;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(run.pid()) + "/fd")) {
+    open.insert(entry.path().filename());
+  }
+  EXPECT_THAT(open, ElementsAre("0", "1", "2", "5"));
 }
 
 TEST(Stage2Command, InheritsThreeDescriptorsOnAKernelWithoutCloseRange) {

@@ -133,6 +133,16 @@ TEST_F(Stage2Jail, AMaskOfTheOtherFormIsNotInPlace) {
   expect_view_refusal(masked(), workspace_ / ".env");
 }
 
+TEST_F(Stage2Jail, AnotherDeviceIsNoMask) {
+  Start start{.launcher = base(), .in_child = {}};
+  for (const std::string& word : std::vector<std::string>{
+           "--ro-bind", "/dev/zero", workspace_ / ".env", "--remount-ro", "/"}) {
+    start.launcher.push_back(word);
+  }
+  document_.view = {file_mask()};
+  expect_view_refusal(start, workspace_ / ".env");
+}
+
 TEST_F(Stage2Jail, AMaskThatCouldBeWrittenIsNotInPlace) {
   Start start = unmasked();
   start.launcher.insert(start.launcher.end(), {"--tmpfs", workspace_ / ".git"});

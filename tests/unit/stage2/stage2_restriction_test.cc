@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -176,6 +178,15 @@ TEST(Stage2Restriction, KeepsWhatItWasToldToKeep) {
               ElementsAre("no-new-privs", "caps=CAP_CHOWN,CAP_NET_RAW"));
 }
 
+TEST(Stage2Restriction, RootIsNobodySpecialForExecve) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs uid 0";
+  CommitDocument command = shell("");
+  command.argv = {"/usr/bin/python3", "-c",
+                  "import ctypes; print(ctypes.CDLL(None).prctl(27, 0, 0, 0, 0))"};
+  // PR_GET_SECUREBITS: SECBIT_NOROOT and SECBIT_NO_CAP_AMBIENT_RAISE, each with its lock.
+  EXPECT_EQ(run_command_with(plain_document(), command).out, "195\n");
+}
+
 // Root that may not drop its bounding set.
 void give_up_setpcap() {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
@@ -238,8 +249,8 @@ TEST(Stage2Restriction, LandlockScopesSignals) {
 }
 
 // Prepares a document that must be refused and returns what the host is told.
-ControlMessage refusal_of(const PrepareDocument& document) {
-  Stage2Run run(document);
+ControlMessage refusal_of(const PrepareDocument& document, const Start& start = {}) {
+  Stage2Run run(document, start);
   EXPECT_THAT(run.read_report(), IsEmpty());
   const auto message = run.receive();
   EXPECT_EQ(run.wait().code, 126);
@@ -263,9 +274,12 @@ TEST(Stage2Restriction, ARuleIsNeverGrantedThroughALink) {
   if (abi < 1) SKIP_OR_FAIL("kernel without Landlock");
   const TemporaryDirectory place;
   ASSERT_EQ(::symlink("/usr", (place / "link").c_str()), 0);
-  const ControlMessage message = refusal_of(landlock_document(abi, place / "link"));
-  EXPECT_EQ(message.step, Stage2Step::kLandlock);
-  EXPECT_EQ(message.error, ELOOP);
+  const PrepareDocument document = landlock_document(abi, place / "link");
+  for (const Start& start : {Start{}, Start{.launcher = {}, .in_child = forget_new_calls}}) {
+    const ControlMessage message = refusal_of(document, start);
+    EXPECT_EQ(message.step, Stage2Step::kLandlock);
+    EXPECT_EQ(message.error, ELOOP);
+  }
 }
 
 TEST(Stage2Restriction, ARightThatTheKernelDoesNotKnowIsFatal) {

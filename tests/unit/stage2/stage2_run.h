@@ -50,6 +50,7 @@ class Stage2Run {
   // A commit message that carries `fd` (if it is one) as its document.
   void send_commit(int fd);
   void hang_up() { control_.reset(); }
+  // Hangs up and waits for the end.
   [[nodiscard]] Ended wait();
 
  private:

@@ -1,0 +1,404 @@
+"""One execution from start to end in a real jail: streams, limits, stopping, outcomes, settling."""
+
+from jail import *
+
+CAN_TELL_SIGNALS = kernel_at_least(6, 15)  # PIDFD_GET_INFO with exit information
+
+
+class RunCase(JailCase):
+    def running(self, helper, script, **start):
+        """A run whose script has said `up`."""
+        self.needs(helper, "bwrap")
+        return helper.until_output(helper.start([SH, "-c", script], **start), b"up\n", LIMIT)
+
+    def python_running(self, helper, script, **start):
+        self.needs(helper, "bwrap")
+        return helper.until_output(helper.start([PYTHON, "-ISc", script], **start), b"up\n", LIMIT)
+
+    def cancelled(self, helper, run):
+        """The seconds from a cancel to the exit frame."""
+        began = time.monotonic()
+        helper.cancel(run)
+        self.settle(helper, run)
+        return time.monotonic() - began
+
+    def assertNothingBelow(self, helper):
+        self.assertTrue(
+            client.wait_until(lambda: not client.descendants(helper.pid), 5), client.descendants(helper.pid)
+        )
+
+    def limited(self, **given):
+        return self.policy(limits=client.limits(**given))
+
+
+class Streams(RunCase):
+    def test_output_and_status_come_back(self):
+        # cases.md 165, 166
+        run = self.execute([SH, "-c", "echo hello; echo woe >&2; exit 42"])
+        self.assertEqual((bytes(run.stdout), bytes(run.stderr)), (b"hello\n", b"woe\n"))
+        self.assertEqual((run.code, run.exit["signal"]), (42, 0))
+
+    def test_stdin_is_echoed_and_nothing_is_taken_after_its_end(self):
+        # cases.md 167
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            run = helper.start([SH, "-c", "cat; echo up; sleep 60"])
+            helper.stdin(b"some bytes\n", eof=True)
+            helper.until_output(run, b"up\n")
+            late = helper.stdin(b"late")
+            error = helper.expect("error", late)
+            self.assertEqual(error.body["code"], "no_exec")
+            self.assertEqual(bytes(run.stdout), b"some bytes\nup\n")
+            self.cancelled(helper, run)
+
+    def test_the_cap_cuts_one_stream_once_and_leaves_the_other(self):
+        # cases.md 168, 169
+        script = "head -c 100000 /dev/zero; echo a line >&2"
+        run = self.execute([SH, "-c", script], self.limited(output_bytes=4096))
+        self.assertEqual((run.code, len(run.stdout), bytes(run.stderr)), (0, 4096, b"a line\n"))
+        self.assertTrue(run.exit["stdout_truncated"])
+        self.assertFalse(run.exit["stderr_truncated"])
+        exact = self.execute(["/usr/bin/head", "-c", "4096", "/dev/zero"], self.limited(output_bytes=4096))
+        self.assertEqual((len(exact.stdout), exact.exit["stdout_truncated"]), (4096, False))
+        more = self.execute(["/usr/bin/head", "-c", "4097", "/dev/zero"], self.limited(output_bytes=4096))
+        self.assertEqual((len(more.stdout), more.exit["stdout_truncated"]), (4096, True))
+
+    def test_a_background_child_that_holds_the_streams_does_not_hold_the_end(self):
+        # cases.md 170, 171
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            for script in ("sleep 30 & echo out", "setsid sleep 30 & echo out"):
+                began = time.monotonic()
+                run = self.settle(helper, helper.start([SH, "-c", script]))
+                self.assertLess(time.monotonic() - began, 10)
+                self.assertEqual((run.code, bytes(run.stdout)), (0, b"out\n"))
+                self.assertNothingBelow(helper)
+
+    def test_a_cancel_with_a_full_stdin_queue_settles_and_refuses_the_next_chunk(self):
+        # cases.md 177
+        with self.helper() as helper:
+            run = self.running(helper, "echo up; exec sleep 60")
+            helper.stdin(b"x" * (1 << 20))
+            self.assertLess(self.cancelled(helper, run), 3)
+            self.assertTrue(run.exit["cancelled"])
+            late = helper.stdin(b"late")
+            self.assertEqual(helper.expect("error", late).body["code"], "no_exec")
+
+    def test_the_wall_clock_runs_out_on_time_with_a_full_stdin_queue(self):
+        # cases.md 178, 183
+        with self.helper(base=self.limited(wall_s=1)) as helper:
+            run = self.running(helper, "echo up; exec sleep 60")
+            helper.stdin(b"x" * (1 << 20))
+            began = time.monotonic()
+            self.settle(helper, run)
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertTrue(run.exit["timed_out"] and run.exit["cancelled"])
+            self.assertGreaterEqual(run.exit["wall_ms"], 1000)
+            self.assertEqual(self.outcome(run)["class"], "timeout")
+
+
+class Cancel(RunCase):
+    def test_a_sleeper_ends_by_term(self):
+        # cases.md 180, 193
+        with self.helper() as helper:
+            run = self.running(helper, "echo up; exec sleep 30")
+            self.assertLess(self.cancelled(helper, run), 2)
+            self.assertEqual((run.code, run.exit["signal"]), (143, 0))
+            self.assertTrue(run.exit["cancelled"])
+            self.assertFalse(run.exit["timed_out"])
+            self.assertEqual(self.outcome(run)["class"], "cancelled")
+            self.assertNothingBelow(helper)
+
+    def test_a_handler_gets_its_say(self):
+        # cases.md 181
+        with self.helper() as helper:
+            run = self.running(helper, "trap 'exit 7' TERM; echo up; while :; do sleep 0.1; done")
+            self.assertLess(self.cancelled(helper, run), 2)
+            self.assertEqual((run.code, run.exit["signal"]), (7, 0))
+            self.assertTrue(run.exit["cancelled"])
+
+    def test_whoever_ignores_term_is_killed_after_two_seconds(self):
+        # cases.md 182
+        with self.helper() as helper:
+            run = self.running(helper, "trap '' TERM; echo up; while :; do sleep 0.1; done")
+            helper.cancel(run)
+            took = self.cancelled(helper, run)
+            self.assertGreater(took, 1.8)
+            self.assertLess(took, 15)
+            self.assertEqual(run.code, 137)
+            self.assertNothingBelow(helper)
+
+    def test_a_command_in_a_session_of_its_own_gets_its_term(self):
+        # cases.md 184
+        with self.helper() as helper:
+            inner = "trap 'exit 7' TERM; echo up; while :; do sleep 0.1; done"
+            run = helper.start(["/usr/bin/setsid", "-w", SH, "-c", inner])
+            helper.until_output(run, b"up\n", LIMIT)
+            self.assertLess(self.cancelled(helper, run), 5)
+            self.assertIn(run.code, (7, 143), self.story(run))
+            self.assertTrue(run.exit["cancelled"])
+            self.assertNothingBelow(helper)
+
+    def test_a_leaf_in_a_session_of_its_own_runs_its_handler(self):
+        # cases.md 184
+        script = (
+            "import os, signal, sys, time\n"
+            "def stop(*_): open(sys.argv[1], 'w').write('ran'); os._exit(7)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    os.setsid()\n"
+            "    signal.signal(signal.SIGTERM, stop)\n"
+            "    print('up', flush=True)\n"
+            "    time.sleep(60)\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        )
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            run = helper.start([PYTHON, "-ISc", script, self.path("ws/mark")])
+            helper.until_output(run, b"up\n", LIMIT)
+            self.assertLess(self.cancelled(helper, run), 2)
+            self.assertEqual(run.code, 7)
+            self.assertEqual(self.text(self.path("ws/mark")), "ran")
+
+    def test_process_one_of_a_nested_namespace_runs_its_handler(self):
+        # cases.md 185
+        script = (
+            "import ctypes, os, signal, sys, time\n"
+            "CLONE_NEWUSER, CLONE_NEWPID = 0x10000000, 0x20000000\n"
+            "libc = ctypes.CDLL(None, use_errno=True)\n"
+            "if libc.unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0:\n"
+            "    print('errno', ctypes.get_errno(), flush=True); sys.exit(9)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    signal.signal(signal.SIGTERM, lambda *_: os._exit(7))\n"
+            "    print('up' if os.getpid() == 1 else 'not one', flush=True)\n"
+            "    while True: time.sleep(1)\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        )
+        with self.helper() as helper:
+            run = self.python_running(helper, script)
+            self.assertLess(self.cancelled(helper, run), 5)
+            self.assertEqual(run.code, 7)
+
+    def test_a_shell_that_waits_for_its_background_sleep_is_cancelled(self):
+        # cases.md 186
+        with self.helper() as helper:
+            run = self.running(helper, "sleep 60 & echo up; wait")
+            self.assertLess(self.cancelled(helper, run), 5)
+            self.assertTrue(run.exit["cancelled"])
+            self.assertNothingBelow(helper)
+
+    def test_an_exit_that_looks_like_term_is_no_cancel(self):
+        # cases.md 187
+        run = self.execute([SH, "-c", "exit 143"])
+        self.assertEqual((run.code, run.exit["cancelled"]), (143, False))
+        if CAN_TELL_SIGNALS:
+            self.assertEqual(self.outcome(run)["class"], "exited")
+
+    def test_a_cancel_after_the_end_or_before_any_start_does_nothing(self):
+        # cases.md 194
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            helper.send("cancel", {}, 77)
+            run = self.settle(helper, helper.start([SH, "-c", "echo begin"]))
+            helper.cancel(run)
+            helper.heartbeat()
+            again = self.settle(helper, helper.start([SH, "-c", "echo again"]))
+            self.assertEqual((bytes(again.stdout), again.exit["cancelled"]), (b"again\n", False))
+
+    def test_a_cancel_in_the_first_milliseconds_ends_the_run_and_leaves_nothing(self):
+        # cases.md 193
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            for number in range(20):
+                run = helper.start(["/bin/sleep", "60"])
+                time.sleep(number / 2000)
+                self.assertLess(self.cancelled(helper, run), 3)
+                self.assertTrue(run.exit["cancelled"])
+                self.assertNothingBelow(helper)
+
+    def test_a_killed_helper_takes_its_jail_with_it(self):
+        # cases.md 195
+        client.become_subreaper()
+        helper = self.helper()
+        run = self.running(helper, "setsid sleep 1000 & echo up; sleep 1000")
+        below = set(client.descendants(helper.pid))
+        self.assertGreaterEqual(len(below), 4, "supervisor, process 1, shell, sleep")
+        helper.kill()
+
+        def gone():
+            client.reap_adopted(set(client.Helper.live))
+            return not below & set(client.process_table())
+
+        self.assertTrue(client.wait_until(gone, 5), client.process_table())
+        self.assertIsNone(run.exit)
+
+
+class Outcomes(RunCase):
+    def of(self, argv, policy=None, **how):
+        run = self.execute(argv, policy, **how)
+        return run, self.outcome(run)
+
+    def test_a_plain_exit(self):
+        run, outcome = self.of([SH, "-c", "exit 3"])
+        self.assertEqual((run.code, outcome["class"], outcome["detail"]), (3, "exited", "exit 3"))
+
+    def test_a_kill_and_an_exit_with_137_are_told_apart_where_the_kernel_can(self):
+        killed, how = self.of([SH, "-c", "kill -9 $$"])
+        left, why = self.of([SH, "-c", "exit 137"])
+        self.assertEqual((killed.code, left.code), (137, 137))
+        if CAN_TELL_SIGNALS:
+            self.assertEqual((how["class"], why["class"]), ("signalled", "exited"))
+            self.assertIn("SIGKILL", how["detail"])
+            self.assertEqual(why["detail"], "exit 137")
+        else:
+            self.assertEqual(how, why)
+            self.assertIn("137, or signal 9", how["detail"])
+
+    def test_a_missing_program_is_told_from_a_forbidden_one_and_from_a_missing_interpreter(self):
+        # cases.md 109
+        plain = self.file("ws/plain")
+        lost = self.program("ws/lost", text="#!/no/such/interpreter\n")
+        rows = [
+            (["no-such-program"], "exec", "not found"),
+            ([self.path("ws/absent")], "exec", "not found"),
+            ([plain], "exec", "Permission denied"),
+            ([self.ws], "exec", "Permission denied"),
+            ([lost], "setup", "interpreter"),
+        ]
+        for argv, kind, word in rows:
+            with self.subTest(argv=argv):
+                run, outcome = self.of(argv)
+                self.assertEqual((run.code, outcome["class"]), (126, kind), outcome)
+                self.assertIn(word, outcome["detail"])
+                self.assertIn(argv[0], outcome["detail"])
+                self.assertEqual(run.stderr.count(b"\n"), 1, run.stderr)
+                self.assertTrue(run.stderr.startswith(b"loom-exec[stage2]: "), run.stderr)
+                self.assertApplied(run, "bwrap", "mounts", "landlock", "no-new-privs", "seccomp-net")
+                self.assertNoSkips(run)
+        run, outcome = self.of([self.program("ws/found", text="#!/bin/sh\nexit 126\n")])
+        self.assertEqual((run.code, outcome["class"]), (126, "exited"))
+
+    def test_a_program_on_the_host_only_is_not_found(self):
+        run, outcome = self.of([self.program("out/tool", text="#!/bin/sh\necho ran\n")])
+        self.assertEqual((run.code, outcome["class"], bytes(run.stdout)), (126, "exec", b""))
+        granted = self.policy(readable_roots=[self.out])
+        run, outcome = self.of([self.path("out/tool")], granted)
+        self.assertEqual((run.code, bytes(run.stdout)), (0, b"ran\n"))
+
+    def test_the_file_size_ceiling_holds_and_is_told(self):
+        policy = self.limited(fsize_bytes=4096)
+        run, outcome = self.of(["/bin/dd", "if=/dev/zero", f"of={self.ws}/f", "bs=1000", "count=9"], policy)
+        self.assertEqual(os.stat(self.path("ws/f")).st_size, 4096)
+        self.assertEqual(run.code, 128 + signal.SIGXFSZ)
+        if CAN_TELL_SIGNALS:
+            self.assertEqual(outcome["class"], "limit")
+        self.assertIn("SIGXFSZ", outcome["detail"])
+        self.assertApplied(run, "rlimit-fsize")
+        run, _ = self.of(["/bin/dd", "if=/dev/zero", f"of={self.ws}/g", "bs=1000", "count=4"], policy)
+        self.assertEqual(run.code, 0)
+
+    def test_the_cpu_ceiling_holds_and_is_told(self):
+        policy = self.limited(cpu_s=1)
+        run, outcome = self.of([SH, "-c", "while :; do :; done"], policy)
+        self.assertEqual(run.code, 128 + signal.SIGXCPU)
+        if CAN_TELL_SIGNALS:
+            self.assertEqual(outcome["class"], "limit")
+        self.assertIn("SIGXCPU", outcome["detail"])
+        self.assertApplied(run, "rlimit-cpu")
+        printed = self.output("ulimit -t; ulimit -Ht", policy)
+        self.assertEqual(printed, "1\n2\n")
+
+    def test_ceilings_beyond_every_number_are_no_error(self):
+        most = 2**64 - 1
+        given = client.limits(cpu_s=most, wall_s=most, fsize_bytes=most, output_bytes=most)
+        run, outcome = self.of([SH, "-c", "echo begin"], self.policy(limits=given))
+        self.assertEqual((bytes(run.stdout), outcome["class"]), (b"begin\n", "exited"))
+
+    def test_without_the_feature_there_is_no_outcome(self):
+        with self.helper(features=()) as helper:
+            run = self.settle(helper, helper.start(["/bin/true"]))
+            self.assertNotIn("outcome", run.exit)
+
+    def test_what_stage_2_prints_when_started_by_hand(self):
+        prefix = os.path.dirname(os.path.dirname(os.path.realpath(client.helper_path())))
+        done = subprocess.run(
+            [os.path.join(prefix, "libexec/loom-exec/bwrap-stage2"), "/bin/echo", "ran"],
+            capture_output=True,
+            timeout=LIMIT,
+        )
+        self.assertEqual((done.returncode, done.stdout), (126, b""))
+        self.assertRegex(done.stderr, rb"^loom-exec\[stage2\]: [^\n]+\n$")
+
+
+class Settling(RunCase):
+    def test_the_next_start_on_the_exit_frame_is_never_busy(self):
+        # cases.md 196
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            for number in range(40):
+                run = self.settle(helper, helper.start([SH, "-c", "sleep 60 & echo $0", str(number)]))
+                self.assertEqual(bytes(run.stdout), b"%d\n" % number)
+
+    def test_a_second_start_during_a_run_is_busy_and_hurts_nobody(self):
+        # cases.md 197
+        with self.helper() as helper:
+            run = self.running(helper, "echo up; read line; echo got $line")
+            second = helper.start(["/bin/true"])
+            self.assertEqual(helper.expect("error", second.id).body["code"], "busy")
+            helper.stdin(b"it\n", eof=True)
+            self.settle(helper, run)
+            self.assertEqual(bytes(run.stdout), b"up\ngot it\n")
+
+    def test_a_shutdown_during_a_run_gives_its_exit_frame_and_then_zero(self):
+        # cases.md 198, 199
+        with self.helper() as helper:
+            run = self.running(helper, "echo up; sleep 60")
+            helper.send("shutdown", {})
+            self.settle(helper, run)
+            self.assertTrue(run.exit["cancelled"])
+            self.assertIsNone(helper.receive())
+            self.assertEqual(helper.wait_exit(), 0)
+            self.assertEqual(client.descendants(helper.pid), {})
+
+    def test_one_whole_conversation(self):
+        # cases.md 200
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            run = helper.start([SH, "-c", "cat; echo end"], cwd=self.ws)
+            helper.stdin(b"", eof=True)
+            self.settle(helper, run)
+            self.assertEqual((run.code, bytes(run.stdout)), (0, b"end\n"))
+            self.assertTrue(run.enforcement)
+            helper.end_input()
+            self.assertEqual(helper.wait_exit(), 0)
+
+    def test_a_base_policy_that_is_none_ends_the_helper_before_any_frame(self):
+        # cases.md 201
+        documents = [b"garbage", b"", pack({**self.policy(), "v": 1}), pack(self.policy()) + b"x"]
+        for document in documents:
+            with self.subTest(document=document[:8]):
+                helper = client.Helper(document, hello=False)
+                self.assertIsNone(helper.receive())
+                self.assertEqual(helper.wait_exit(), 1)
+                self.assertEqual(helper.stderr_text().count("\n"), 1, helper.stderr_text())
+                helper.close()
+
+    def test_a_hundred_runs_leave_no_process_and_no_descriptor(self):
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            self.settle(helper, helper.start(["/bin/true"]))
+            before = sorted(os.listdir(f"/proc/{helper.pid}/fd"))
+            for _ in range(100):
+                self.settle(helper, helper.start(["/bin/true"]))
+            self.assertEqual(sorted(os.listdir(f"/proc/{helper.pid}/fd")), before)
+            self.assertNothingBelow(helper)
+            self.assertEqual(os.listdir(self.ws), [])
+
+
+LIMIT = 60
+
+if __name__ == "__main__":
+    unittest.main()

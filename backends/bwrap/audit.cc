@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "landlock_rules.h"
 #include "region_set.h"
 #include "render_argv.h"
 #include "replay.h"
@@ -144,8 +145,6 @@ std::string degraded_skip(const RunMemo& memo) {
 }
 
 std::vector<std::string> extras(const RunMemo& memo) {
-  constexpr std::uint32_t kReferAbi = 2;
-  constexpr std::uint32_t kScopeAbi = 6;
   std::vector<std::string> entries;
   if (memo.jailed) entries.emplace_back("mounts-by=name");
   // AF_UNIX is always admitted, and no right of Landlock's that this build knows covers connecting

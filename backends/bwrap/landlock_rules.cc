@@ -69,9 +69,6 @@ LandlockView landlock_view(const RunMemo& memo) {
 }
 
 std::uint64_t handled_rights(std::uint32_t abi) noexcept {
-  constexpr std::uint32_t kReferAbi = 2;
-  constexpr std::uint32_t kTruncateAbi = 3;
-  constexpr std::uint32_t kDeviceIoctlAbi = 5;
   std::uint64_t rights = abi > 0 ? kFirstRights : 0;
   if (abi >= kReferAbi) rights |= kRefer;
   if (abi >= kTruncateAbi) rights |= kTruncate;
@@ -80,7 +77,6 @@ std::uint64_t handled_rights(std::uint32_t abi) noexcept {
 }
 
 std::uint64_t handled_scopes(std::uint32_t abi) noexcept {
-  constexpr std::uint32_t kScopeAbi = 6;
   return abi >= kScopeAbi ? kScopeAbstractSocket | kScopeSignal : 0;
 }
 

@@ -22,6 +22,12 @@ inline constexpr std::uint64_t kDeviceIoctl = 1U << 15U;         // ABI 5
 inline constexpr std::uint64_t kScopeAbstractSocket = 1U << 0U;  // ABI 6
 inline constexpr std::uint64_t kScopeSignal = 1U << 1U;          // ABI 6
 
+// The first ABI of each.
+inline constexpr std::uint32_t kReferAbi = 2;
+inline constexpr std::uint32_t kTruncateAbi = 3;
+inline constexpr std::uint32_t kDeviceIoctlAbi = 5;
+inline constexpr std::uint32_t kScopeAbi = 6;
+
 // Looking and running: what every path gets.
 inline constexpr std::uint64_t kReadOnly = kExecute | kReadFile | kReadDirectory;
 // Everything, renaming and linking between directories and device ioctls included.

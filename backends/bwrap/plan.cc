@@ -20,6 +20,7 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint32_t kPolicyVersion = 2;
+constexpr std::size_t kArgumentsOfLink = 3;
 
 Result<void> refuse_the_impossible(const PlanRequest& request) {
   if (request.command.argv.empty()) return fail(ErrorCode::kInvalidRequest, "the command is empty");
@@ -144,7 +145,6 @@ std::vector<std::string> notes(const ResolvedPolicy& policy) {
 
 // The part of a plan that only bubblewrap can realise.
 Result<void> plan_view(const ResolvedPolicy& policy, RunMemo& memo, JailPlan& plan) {
-  constexpr std::size_t kArgumentsOfLink = 3;
   LOOM_TRY_VOID(refuse_protected_proc(policy));
   LOOM_TRY_VOID(refuse_mounts_over_masks(policy));
   plan.view = build_view(policy);

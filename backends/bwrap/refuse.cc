@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "errno_text.h"
 #include "region_set.h"
@@ -35,34 +36,50 @@ Result<void> refuse_if_any(const std::vector<std::string>& entries) {
   return fail(ErrorCode::kDenied, joined(entries));
 }
 
-// One kind of path and what the report calls it.
-struct LinkedPaths {
-  std::string_view what;
-  const std::vector<NamedPath>* paths;
+// Looks for links that the command could replace.
+class LinkJudge {
+ public:
+  explicit LinkJudge(const ViewReplay& replay) : replay_(&replay) {}
+
+  [[nodiscard]] Result<void> one(std::string_view what, const NamedPath& path) {
+    const LinkFact* link = replaceable_link(path);
+    if (link == nullptr) return {};
+    const std::string named = std::string(what) + " " + path.written.str();
+    if (path.is_missing()) {
+      return fail(ErrorCode::kDenied, named + " goes through the link " + link->place.str() +
+                                          ", which the command can replace, to something that "
+                                          "does not exist: put the link elsewhere, or make its "
+                                          "target");
+    }
+    remarks_.push_back("mounts: " + named + " is reached through a link the command can replace");
+    return {};
+  }
+
+  [[nodiscard]] Result<void> all(std::string_view what, const std::vector<NamedPath>& paths) {
+    for (const NamedPath& path : paths) LOOM_TRY_VOID(one(what, path));
+    return {};
+  }
+
+  [[nodiscard]] Result<void> mounts(const std::vector<NamedMount>& mounts) {
+    for (const NamedMount& mount : mounts) LOOM_TRY_VOID(one("mount", mount.at));
+    return {};
+  }
+
+  [[nodiscard]] std::vector<std::string> take_remarks() { return std::move(remarks_); }
+
+ private:
+  // The first such link on the way to a path; null when there is none.
+  [[nodiscard]] const LinkFact* replaceable_link(const NamedPath& path) const {
+    for (const LinkFact& link : path.links) {
+      const MountOperation* around = replay_->effective(link.place.parent());
+      if (around != nullptr && is_host_writable(around->mount_class)) return &link;
+    }
+    return nullptr;
+  }
+
+  const ViewReplay* replay_;
+  std::vector<std::string> remarks_;
 };
-
-// The first link on the way that the command could replace; null when there is none.
-const LinkFact* replaceable_link(const NamedPath& path, const ViewReplay& replay) {
-  for (const LinkFact& link : path.links) {
-    const MountOperation* around = replay.effective(link.place.parent());
-    if (around != nullptr && is_host_writable(around->mount_class)) return &link;
-  }
-  return nullptr;
-}
-
-Result<void> judge(std::string_view what, const NamedPath& path, const ViewReplay& replay,
-                   std::vector<std::string>& remarks) {
-  const LinkFact* link = replaceable_link(path, replay);
-  if (link == nullptr) return {};
-  const std::string named = std::string(what) + " " + path.written.str();
-  if (path.is_missing()) {
-    return fail(ErrorCode::kDenied, named + " goes through the link " + link->place.str() +
-                                        ", which the command can replace, to something that does "
-                                        "not exist: put the link elsewhere, or make its target");
-  }
-  remarks.push_back("mounts: " + named + " is reached through a link the command can replace");
-  return {};
-}
 
 Result<void> refuse_overlap(std::string_view what, const NamedPath& path, std::string_view other) {
   return fail(ErrorCode::kDenied, std::string(what) + " " + path.written.str() + " leads to " +
@@ -108,20 +125,13 @@ Result<void> refuse_mounts_over_masks(const ResolvedPolicy& policy) {
 
 Result<std::vector<std::string>> judge_links(const ResolvedPolicy& policy,
                                              const ViewReplay& replay) {
-  std::vector<std::string> remarks;
-  const LinkedPaths lists[] = {{"protected path", &policy.protected_paths},
-                               {"readable root", &policy.readable},
-                               {"writable root", &policy.writable}};
-  for (const LinkedPaths& list : lists) {
-    for (const NamedPath& path : *list.paths) {
-      LOOM_TRY_VOID(judge(list.what, path, replay, remarks));
-    }
-  }
-  for (const NamedMount& mount : policy.mounts) {
-    LOOM_TRY_VOID(judge("mount", mount.at, replay, remarks));
-  }
-  LOOM_TRY_VOID(judge("scratch", policy.scratch, replay, remarks));
-  return remarks;
+  LinkJudge judge(replay);
+  LOOM_TRY_VOID(judge.all("protected path", policy.protected_paths));
+  LOOM_TRY_VOID(judge.all("readable root", policy.readable));
+  LOOM_TRY_VOID(judge.all("writable root", policy.writable));
+  LOOM_TRY_VOID(judge.mounts(policy.mounts));
+  LOOM_TRY_VOID(judge.one("scratch", policy.scratch));
+  return judge.take_remarks();
 }
 
 Result<void> refuse_unmountable(const std::vector<MountOperation>& view, const ViewReplay& replay) {

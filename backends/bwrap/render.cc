@@ -13,6 +13,8 @@
 namespace loom::bwrap {
 namespace {
 
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
 // Descriptors of stage 2; bubblewrap passes on what it inherits.
 constexpr int kDocumentNumber = 3;
 constexpr int kReportNumber = 4;
@@ -38,7 +40,6 @@ std::vector<ViewCheck> view_checks(const std::vector<MountOperation>& view) {
 }
 
 void set_limits(PrepareDocument& document, const RunMemo& memo) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   document.fsize = memo.fsize_bytes;
   document.cpu_soft = memo.cpu_s;
   // A second later the hard limit kills what ignored the first signal.

@@ -10,12 +10,14 @@
 namespace loom::bwrap {
 namespace {
 
-constexpr std::string_view kNamespaceOptions[] = {"--die-with-parent",  "--unshare-pid",
-                                                  "--unshare-ipc",      "--unshare-uts",
-                                                  "--unshare-user-try", "--unshare-cgroup-try"};
+constexpr std::array<std::string_view, 6> kNamespaceOptions = {
+    "--die-with-parent", "--unshare-pid",      "--unshare-ipc",
+    "--unshare-uts",     "--unshare-user-try", "--unshare-cgroup-try"};
 constexpr std::string_view kCutNetwork = "--unshare-net";
 // bubblewrap's own root stays a writable, unbounded tmpfs unless told otherwise.
-constexpr std::string_view kCloseRoot[] = {"--remount-ro", "/"};
+constexpr std::array<std::string_view, 2> kCloseRoot = {"--remount-ro", "/"};
+
+constexpr std::size_t kDigits = 16;
 
 // The words of one operation; borrows its region.
 struct Fragment {
@@ -104,7 +106,6 @@ std::vector<std::string> canonical_argv(const std::vector<MountOperation>& view,
 }
 
 std::string view_digest(const std::vector<MountOperation>& view) {
-  constexpr std::size_t kDigits = 16;
   std::string text;
   for (const MountOperation& operation : view) {
     append_text(text, operation);

@@ -99,16 +99,21 @@ std::optional<AbsolutePath> alias_of(const AbsolutePath& hidden, const NamedPath
   return known_path(root.written.str() + hidden.str().substr(root.real.str().size()));
 }
 
+void append_masks_in(const NamedPath& root, const std::vector<NamedPath>& hidden,
+                     std::vector<MountOperation>& masks) {
+  for (const NamedPath& path : hidden) {
+    const auto alias = alias_of(path.real, root);
+    if (!alias) continue;
+    masks.push_back(mask(path));
+    masks.back().region = *alias;
+  }
+}
+
 void append_alias_masks(const ResolvedPolicy& policy, std::vector<MountOperation>& masks) {
   if (policy.shows_whole_host()) return;
   for (const NamedPath& root : policy.system_roots) {
     if (root.is_missing() || root.real == root.written) continue;
-    for (const NamedPath& path : policy.protected_paths) {
-      if (const auto alias = alias_of(path.real, root)) {
-        masks.push_back(mask(path));
-        masks.back().region = *alias;
-      }
-    }
+    append_masks_in(root, policy.protected_paths, masks);
   }
 }
 

@@ -60,6 +60,8 @@ int Server::serve() {
   loop_.watch(in_, POLLIN, [this](short) { read_input(); });
   if (out_.can_wait()) loop_.watch(out_.poll_fd(), 0, [this](short) { flush(); });
   flush();
+  // While the broker reads the hello. What fails here fails again, and by name, at the first start.
+  static_cast<void>(session_.finish_probing().has_value());
   // Frames first: what is decided but not yet written still belongs to the broker.
   while (!closing_ || execution_ || (out_.pending() > 0 && !output_broken_)) {
     if (!loop_.run_once()) return 1;

@@ -149,7 +149,7 @@ Result<void> Session::pin_pieces(const host::Installation& installation) {
     facts_.launcher = launcher_.fact;
   }
   if (!pieces.stage2.empty()) {
-    stage2_ = host::pin_stage2(installation.libexec_directory + "/" + pieces.stage2);
+    stage2_ = host::find_stage2(installation.libexec_directory + "/" + pieces.stage2);
     facts_.stage2 = stage2_.fact;
   }
   return {};
@@ -163,6 +163,8 @@ std::string Session::next_nonce() { return std::to_string(++runs_); }
 
 Result<void> Session::finish_probing() {
   if (probed_) return {};
+  host::seal_stage2(stage2_);
+  facts_.stage2 = stage2_.fact;
   probing_launches_ = true;
   auto bytes = backend_->probe({.phase = ProbePhase::kBeforePlan, .facts = facts_});
   probing_launches_ = false;

@@ -54,7 +54,8 @@ class Session final : public HostServices {
   // A name no other run of this helper has.
   [[nodiscard]] std::string next_nonce();
 
-  // Before the first plan: what takes a launch to find out. Once; later calls do nothing.
+  // Before the first plan: what takes a launch to find out, and the sealed copy of stage 2. Once;
+  // later calls do nothing.
   [[nodiscard]] Result<void> finish_probing();
 
   // Has the backend start `launch`, connected to `streams`.

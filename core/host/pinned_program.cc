@@ -131,18 +131,19 @@ PinnedProgram pin_launcher(const std::string& name, std::string_view search_path
   return absent(name + ": not found on the helper's PATH" + search.skipped());
 }
 
-PinnedProgram pin_stage2(const std::string& file) {
+PinnedProgram find_stage2(const std::string& file) {
   // O_NONBLOCK: a FIFO in this place must not make us wait for a writer.
-  PinnedProgram program = pin(file, O_RDONLY | O_NONBLOCK);
-  if (!program.handle) return program;
+  return pin(file, O_RDONLY | O_NONBLOCK);
+}
+
+void seal_stage2(PinnedProgram& program) {
+  if (!program.handle) return;
   auto copy = make_executable_copy("loom-stage2", program.handle.get(), kMaxStage2Bytes);
   if (copy) {
     program.handle = std::move(*copy);
-    return program;
+  } else if (copy.error().code != ErrorCode::kUnsupported) {
+    program = absent(program.fact.path + ": " + copy.error().message);
   }
-  // Without executable memory files the file itself runs, by handle.
-  if (copy.error().code == ErrorCode::kUnsupported) return program;
-  return absent(file + ": " + copy.error().message);
 }
 
 }  // namespace loom::host

@@ -23,7 +23,10 @@ struct PinnedProgram {
 [[nodiscard]] PinnedProgram pin_launcher(const std::string& name, std::string_view search_path,
                                          const std::vector<AbsolutePath>& excluded);
 
-// Stage 2: a sealed copy of `file`; by file handle where executable memory files are forbidden.
-[[nodiscard]] PinnedProgram pin_stage2(const std::string& file);
+// Stage 2, still by the handle of its file: enough to say whether it is there.
+[[nodiscard]] PinnedProgram find_stage2(const std::string& file);
+// Exchanges the handle for a sealed copy, which nobody can rewrite. Before the first command runs.
+// Where executable memory files are forbidden the file itself stays, by handle.
+void seal_stage2(PinnedProgram& program);
 
 }  // namespace loom::host

@@ -266,7 +266,7 @@ class Outcomes(RunCase):
             ([self.path("ws/absent")], "exec", "not found"),
             ([plain], "exec", "Permission denied"),
             ([self.ws], "exec", "Permission denied"),
-            ([lost], "setup", "interpreter"),
+            ([lost], "exec", "interpreter"),
         ]
         for argv, kind, word in rows:
             with self.subTest(argv=argv):

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 import unittest
 
 import client
@@ -60,6 +61,16 @@ class ManyTest(WireCase):
         self.addCleanup(place.cleanup)
         self.own = place.name
 
+    def idle_state(self, helper):
+        """The state once nothing is being cleaned up any more."""
+        state = self.state(helper)
+        while True:
+            time.sleep(0.5)
+            later = self.state(helper)
+            if later == state:
+                return state
+            state = later
+
     def settled_state(self, helper, wanted):
         """Clean-up may follow the exit frame; it may not stay away."""
         client.wait_until(lambda: self.state(helper) == wanted, 5)
@@ -70,7 +81,7 @@ class ManyTest(WireCase):
         helper = self.jailing_helper(env={**os.environ, "TMPDIR": self.own})
         for _ in range(5):
             self.shell(helper, "true")
-        before, memory = self.state(helper), None
+        before, memory = self.idle_state(helper), None
         for number in range(COUNT):
             # The start leaves the instant the exit was read: settle returns on that very frame.
             run = helper.execute(["/bin/sh", "-c", f"echo {number}; exit {number % 100}"])
@@ -90,7 +101,7 @@ class ManyTest(WireCase):
         helper = self.jailing_helper(env={**os.environ, "TMPDIR": self.own})
         for _ in range(5):
             self.shell(helper, "true")
-        before = self.state(helper)
+        before = self.idle_state(helper)
         capped = self.policy(limits=client.limits(output_bytes=10))
         for _ in range(10):
             run = self.running(helper)

@@ -75,7 +75,7 @@ StepResult<Packet> receive_packet(int control) {
 }  // namespace
 
 StepResult<Bytes> read_sealed_file(int fd, Stage2Step step, const char* what) {
-  constexpr int kNeededSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
+  static constexpr int kNeededSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
   struct stat status {};
   if (::fstat(fd, &status) != 0) return stop(step, what, errno);
   const int seals = ::fcntl(fd, F_GET_SEALS);

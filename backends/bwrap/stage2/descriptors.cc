@@ -53,7 +53,7 @@ bool fill_standard_descriptors() noexcept {
 }
 
 bool close_unexpected_descriptors() {
-  constexpr int kFirst = kControlFd + 1;
+  static constexpr int kFirst = kControlFd + 1;
   if (::syscall(SYS_close_range, kFirst, ~0U, 0U) != 0 &&
       !visit_descriptors(kFirst, [](int fd) { ::close(fd); })) {
     return false;
@@ -63,7 +63,7 @@ bool close_unexpected_descriptors() {
 }
 
 bool mark_descriptors_for_closing() {
-  constexpr int kFirst = STDERR_FILENO + 1;
+  static constexpr int kFirst = STDERR_FILENO + 1;
   if (::syscall(SYS_close_range, kFirst, ~0U, kCloseRangeCloexec) == 0) return true;
   return visit_descriptors(kFirst, mark);
 }

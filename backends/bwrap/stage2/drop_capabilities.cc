@@ -138,8 +138,9 @@ StepResult<void> set_ambient(CapabilitySet keep) {
 
 // Both need CAP_SETPCAP in the effective set.
 StepResult<void> drop_bounding_and_root(CapabilitySet keep) {
-  constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
-                                  SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  static constexpr unsigned long kBits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
+                                         SECBIT_NO_CAP_AMBIENT_RAISE |
+                                         SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   const int before = ::prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
   if (before < 0 ||
       ::prctl(PR_SET_SECUREBITS, static_cast<unsigned long>(before) | kBits, 0, 0, 0) != 0) {

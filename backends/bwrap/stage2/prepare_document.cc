@@ -153,7 +153,7 @@ Result<LandlockRule> decode_landlock_rule(const Value& value) {
 }
 
 Result<std::uint32_t> decode_capability(const Value& value) {
-  constexpr std::uint64_t kHighestNumber = 63;  // the kernel keeps capabilities in 64 bits
+  static constexpr std::uint64_t kHighestNumber = 63;  // the kernel keeps capabilities in 64 bits
   if (!value.is(Value::Kind::kUnsigned) || value.unsigned_number > kHighestNumber) {
     return fail(ErrorCode::kInvalidRequest, "prepare document: keep_caps: not a capability number");
   }
@@ -280,7 +280,7 @@ void write_filter(ValueWriter& writer, const PrepareDocument& document) {
 }  // namespace
 
 Bytes encode(const PrepareDocument& document) {
-  constexpr std::size_t kKeys = 18;
+  static constexpr std::size_t kKeys = 18;
   ValueWriter writer;
   writer.map(kKeys);
   writer.text("v");

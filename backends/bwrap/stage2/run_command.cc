@@ -157,7 +157,7 @@ Failure search_path(const Program& program, const std::string& name, std::string
 }
 
 std::optional<std::string_view> find_path(const std::vector<std::string>& environment) {
-  constexpr std::string_view kPrefix = "PATH=";
+  static constexpr std::string_view kPrefix = "PATH=";
   for (const std::string& variable : environment) {
     if (variable.starts_with(kPrefix)) return std::string_view(variable).substr(kPrefix.size());
   }

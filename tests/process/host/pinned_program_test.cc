@@ -110,13 +110,14 @@ TEST_F(PinnedProgramTest, WhatIsNoExecutableFileIsRefusedWithTheReason) {
   EXPECT_TRUE(mentions(pin_launcher(at("safe"), "", {}), "not a regular file"));
   EXPECT_TRUE(mentions(pin_launcher(at("text"), "", {}), "Permission denied"));
   EXPECT_TRUE(mentions(pin_launcher(at("fifo"), "", {}), "not a regular file"));
-  EXPECT_TRUE(mentions(pin_stage2(at("fifo")), "not a regular file"));
+  EXPECT_TRUE(mentions(find_stage2(at("fifo")), "not a regular file"));
   EXPECT_TRUE(mentions(pin_launcher("safe/launcher", at(""), {}), "neither"));
   ::alarm(0);
 }
 
 TEST_F(PinnedProgramTest, Stage2RunsFromACopyThatOutlivesItsFile) {
-  const auto program = pin_stage2(at("safe/launcher"));
+  auto program = find_stage2(at("safe/launcher"));
+  seal_stage2(program);
   ASSERT_TRUE(program.fact.present) << program.fact.reason;
   std::ofstream(at("safe/launcher"), std::ios::trunc) << "no program any more";
   SpawnRequest request = probe({"session"});

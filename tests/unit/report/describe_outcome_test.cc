@@ -161,7 +161,7 @@ TEST(DescribeOutcomeTest, AProgramThatMayNotRunIs126) {
 TEST(DescribeOutcomeTest, AMissingInterpreterIsNotAMissingProgram) {
   const Outcome outcome = describe_outcome(gave_up(Stage2Step::kExecute, kAbsent, "/bin/sh"));
 
-  EXPECT_EQ(outcome.outcome, OutcomeClass::kSetup);
+  EXPECT_EQ(outcome.outcome, OutcomeClass::kExec);
   EXPECT_EQ(outcome.shell_status, 126);
   EXPECT_THAT(outcome.detail, AllOf(HasSubstr("/bin/sh"), HasSubstr("interpreter or loader")));
 }

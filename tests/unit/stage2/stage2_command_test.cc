@@ -26,7 +26,7 @@ using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-CommitDocument command(std::vector<std::string> argv, std::string path = "/usr/bin:/bin") {
+CommitDocument command(std::vector<std::string> argv, const std::string& path = "/usr/bin:/bin") {
   return {.argv = std::move(argv), .environment = {"PATH=" + path}, .cwd = ""};
 }
 
@@ -74,7 +74,7 @@ TEST(Stage2Command, ItsExitCodeIsItsOwn) {
 
 TEST(Stage2Command, SeesExactlyTheEnvironmentOfTheCommit) {
   CommitDocument document = command({"env"});
-  document.environment.push_back("A=1");
+  document.environment.emplace_back("A=1");
   const Start start{.launcher = {}, .in_child = [] { ::setenv("SECRET", "leaked", 1); }};
   const Ended ended = run_command_with(plain_document(), document, start);
   EXPECT_EQ(ended.out, "PATH=/usr/bin:/bin\nA=1\n");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
 
 #include "stage2_run.h"
@@ -83,8 +84,8 @@ TEST(Stage2Document, ADocumentThatCouldStillChangeIsRefused) {
 
 TEST(Stage2Document, AReportThatNobodyReadsIsFatal) {
   const Start no_reader{.launcher = {}, .in_child = [] {
-                          int ends[2];
-                          if (::pipe(ends) != 0) ::_exit(98);
+                          std::array<int, 2> ends{};
+                          if (::pipe(ends.data()) != 0) ::_exit(98);
                           ::dup2(ends[1], 4);
                           ::close(ends[0]);
                           ::close(ends[1]);

@@ -28,13 +28,13 @@ class Stage2Jail : public ::testing::Test {
       ASSERT_EQ(::getenv("LOOM_JAIL_MUST_WORK"), nullptr) << "bubblewrap makes no jail";
       GTEST_SKIP() << "bubblewrap makes no jail";
     }
-    workspace_.write(".env", "secret\n");
-    ASSERT_EQ(::mkdir((workspace_ / ".git").c_str(), 0755), 0);
-    workspace_.write(".git/config", "secret\n");
-    parent_ = identity_of(workspace_.str());
-    document_ = plain_document();
-    document_.jailed = true;
-    document_.root_read_only = true;
+    workspace.write(".env", "secret\n");
+    ASSERT_EQ(::mkdir((workspace / ".git").c_str(), 0755), 0);
+    workspace.write(".git/config", "secret\n");
+    parent = identity_of(workspace.str());
+    document = plain_document();
+    document.jailed = true;
+    document.root_read_only = true;
   }
 
   [[nodiscard]] std::vector<std::string> base() const {
@@ -47,16 +47,16 @@ class Stage2Jail : public ::testing::Test {
             "usr/lib64",     "/lib64",
             "--proc",        "/proc",
             "--dev",         "/dev",
-            "--bind",        workspace_.str(),
-            workspace_.str()};
+            "--bind",        workspace.str(),
+            workspace.str()};
   }
   // The jail as planned: both masks, an absent path hidden on the jail's own root, "/" read-only.
   [[nodiscard]] Start masked() const {
     Start start{.launcher = base(), .in_child = {}};
-    for (const std::string& word : std::vector<std::string>{
-             "--ro-bind", "/dev/null", workspace_ / ".env", "--tmpfs", workspace_ / ".git",
-             "--remount-ro", workspace_ / ".git", "--tmpfs", "/hidden", "--remount-ro", "/hidden",
-             "--remount-ro", "/"}) {
+    for (const std::string& word :
+         std::vector<std::string>{"--ro-bind", "/dev/null", workspace / ".env", "--tmpfs",
+                                  workspace / ".git", "--remount-ro", workspace / ".git", "--tmpfs",
+                                  "/hidden", "--remount-ro", "/hidden", "--remount-ro", "/"}) {
       start.launcher.push_back(word);
     }
     return start;
@@ -67,18 +67,18 @@ class Stage2Jail : public ::testing::Test {
     return start;
   }
   [[nodiscard]] ViewCheck file_mask() const {
-    return {.path = workspace_ / ".env",
+    return {.path = workspace / ".env",
             .form = ViewCheck::Form::kNullDevice,
-            .parent_identity = parent_};
+            .parent_identity = parent};
   }
   [[nodiscard]] ViewCheck directory_mask() const {
-    return {.path = workspace_ / ".git",
+    return {.path = workspace / ".git",
             .form = ViewCheck::Form::kEmptyDirectory,
-            .parent_identity = parent_};
+            .parent_identity = parent};
   }
   // No report, 126, and the host is told about the path.
   void expect_view_refusal(const Start& start, const std::string& path) const {
-    Stage2Run run(document_, start);
+    Stage2Run run(document, start);
     EXPECT_THAT(run.read_report(), IsEmpty());
     const auto message = run.receive();
     ASSERT_TRUE(message);
@@ -90,26 +90,26 @@ class Stage2Jail : public ::testing::Test {
     EXPECT_THAT(ended.err, HasSubstr(path));
   }
 
-  TemporaryDirectory workspace_;
-  FileIdentity parent_;
-  PrepareDocument document_;
+  TemporaryDirectory workspace;
+  FileIdentity parent;
+  PrepareDocument document;
 };
 
 TEST_F(Stage2Jail, RunsTheCommandBehindMasksThatAreInPlace) {
-  document_.view = {
+  document.view = {
       file_mask(), directory_mask(), {.path = "/hidden", .form = {}, .parent_identity = {}}};
-  Stage2Run run(document_, masked());
+  Stage2Run run(document, masked());
   const auto report = run.await_ready();
   ASSERT_TRUE(report) << run.wait().err;
   EXPECT_THAT(report->applied, ElementsAre("no-new-privs", "caps=none"));
-  run.commit(shell("cat " + workspace_ / ".env" + "; ls -A " + workspace_ / ".git" + "; ls -A " +
-                   workspace_.str() + "; ls /proc/self/fd; echo end"));
+  run.commit(shell("cat " + workspace / ".env" + "; ls -A " + workspace / ".git" + "; ls -A " +
+                   workspace.str() + "; ls /proc/self/fd; echo end"));
   const Ended ended = run.wait();
   EXPECT_EQ(ended.out, ".env\n.git\n0\n1\n2\n3\nend\n") << ended.err;
 }
 
 TEST_F(Stage2Jail, LeadsASessionOfItsOwn) {
-  Stage2Run run(document_, masked());
+  Stage2Run run(document, masked());
   ASSERT_TRUE(run.await_ready());
   run.commit(
       shell("cut -d' ' -f1,6 /proc/$$/stat | { read pid sid; test $pid = $sid && echo leads; }"));
@@ -117,37 +117,37 @@ TEST_F(Stage2Jail, LeadsASessionOfItsOwn) {
 }
 
 TEST_F(Stage2Jail, APlannedMaskThatIsNotThereEndsWith126AndNoReport) {
-  document_.view = {file_mask()};
-  expect_view_refusal(unmasked(), workspace_ / ".env");
-  document_.view = {directory_mask()};
-  expect_view_refusal(unmasked(), workspace_ / ".git");
-  document_.view.clear();
-  Stage2Run run(document_, unmasked());
+  document.view = {file_mask()};
+  expect_view_refusal(unmasked(), workspace / ".env");
+  document.view = {directory_mask()};
+  expect_view_refusal(unmasked(), workspace / ".git");
+  document.view.clear();
+  Stage2Run run(document, unmasked());
   EXPECT_TRUE(run.await_ready());
 }
 
 TEST_F(Stage2Jail, AMaskOfTheOtherFormIsNotInPlace) {
   ViewCheck check = file_mask();
   check.form = ViewCheck::Form::kEmptyDirectory;
-  document_.view = {check};
-  expect_view_refusal(masked(), workspace_ / ".env");
+  document.view = {check};
+  expect_view_refusal(masked(), workspace / ".env");
 }
 
 TEST_F(Stage2Jail, AnotherDeviceIsNoMask) {
   Start start{.launcher = base(), .in_child = {}};
   for (const std::string& word : std::vector<std::string>{
-           "--ro-bind", "/dev/zero", workspace_ / ".env", "--remount-ro", "/"}) {
+           "--ro-bind", "/dev/zero", workspace / ".env", "--remount-ro", "/"}) {
     start.launcher.push_back(word);
   }
-  document_.view = {file_mask()};
-  expect_view_refusal(start, workspace_ / ".env");
+  document.view = {file_mask()};
+  expect_view_refusal(start, workspace / ".env");
 }
 
 TEST_F(Stage2Jail, AMaskThatCouldBeWrittenIsNotInPlace) {
   Start start = unmasked();
-  start.launcher.insert(start.launcher.end(), {"--tmpfs", workspace_ / ".git"});
-  document_.view = {directory_mask()};
-  expect_view_refusal(start, workspace_ / ".git");
+  start.launcher.insert(start.launcher.end(), {"--tmpfs", workspace / ".git"});
+  document.view = {directory_mask()};
+  expect_view_refusal(start, workspace / ".git");
 }
 
 TEST_F(Stage2Jail, AReadOnlyDirectoryOfATmpfsIsNoMask) {
@@ -156,40 +156,40 @@ TEST_F(Stage2Jail, AReadOnlyDirectoryOfATmpfsIsNoMask) {
                            "--remount-ro", "/"}) {
     start.launcher.emplace_back(word);
   }
-  document_.view = {{.path = "/host/secret", .form = {}, .parent_identity = {}}};
+  document.view = {{.path = "/host/secret", .form = {}, .parent_identity = {}}};
   expect_view_refusal(start, "/host/secret");
-  document_.view = {{.path = "/host", .form = {}, .parent_identity = {}}};
-  Stage2Run run(document_, start);
+  document.view = {{.path = "/host", .form = {}, .parent_identity = {}}};
+  Stage2Run run(document, start);
   EXPECT_TRUE(run.await_ready());
 }
 
 TEST_F(Stage2Jail, AnExchangedParentIsNoticed) {
-  document_.view = {file_mask()};
-  document_.view.front().parent_identity.inode += 1;
-  expect_view_refusal(masked(), workspace_ / ".env");
-  document_.view.front().parent_identity = {};
-  expect_view_refusal(masked(), workspace_ / ".env");
+  document.view = {file_mask()};
+  document.view.front().parent_identity.inode += 1;
+  expect_view_refusal(masked(), workspace / ".env");
+  document.view.front().parent_identity = {};
+  expect_view_refusal(masked(), workspace / ".env");
 }
 
 TEST_F(Stage2Jail, AParentBehindALinkIsRefused) {
-  ASSERT_EQ(::symlink(workspace_.str().c_str(), (workspace_ / "link").c_str()), 0);
+  ASSERT_EQ(::symlink(workspace.str().c_str(), (workspace / "link").c_str()), 0);
   ViewCheck check = file_mask();
-  check.path = workspace_ / "link" + "/.env";
-  document_.view = {check};
+  check.path = workspace / "link" + "/.env";
+  document.view = {check};
   expect_view_refusal(masked(), check.path);
 }
 
 TEST_F(Stage2Jail, FindsTheMasksOnAKernelWithoutOpenat2) {
-  ASSERT_EQ(::symlink(workspace_.str().c_str(), (workspace_ / "link").c_str()), 0);
+  ASSERT_EQ(::symlink(workspace.str().c_str(), (workspace / "link").c_str()), 0);
   Start start = masked();
   start.in_child = forget_new_calls;
-  document_.view = {file_mask(), directory_mask()};
+  document.view = {file_mask(), directory_mask()};
   {
-    Stage2Run run(document_, start);
+    Stage2Run run(document, start);
     ASSERT_TRUE(run.await_ready()) << run.wait().err;
   }
-  document_.view.front().path = workspace_ / "link" + "/.env";
-  expect_view_refusal(start, document_.view.front().path);
+  document.view.front().path = workspace / "link" + "/.env";
+  expect_view_refusal(start, document.view.front().path);
 }
 
 TEST_F(Stage2Jail, AWritableRootIsRefused) {

@@ -29,19 +29,17 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Skips, unless the environment promises that every layer works here.
-#define SKIP_OR_FAIL(reason)                                                       \
-  do {                                                                             \
-    if (::getenv("LOOM_JAIL_MUST_WORK") != nullptr) FAIL() << reason; /* NOLINT */ \
-    GTEST_SKIP() << reason;                                                        \
-  } while (false)
+// The kernel's Landlock number when it is at least `needed`. Otherwise 0, which fails the test
+// where the environment promises that every layer works.
+int landlock_abi(int needed) {
+  const auto abi = static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, 1U));
+  if (abi >= needed) return abi;
+  EXPECT_EQ(::getenv("LOOM_JAIL_MUST_WORK"), nullptr) << "Landlock ABI " << abi;
+  return 0;
+}
 
 constexpr std::uint64_t kReadRights =
     1U << 0U | 1U << 2U | 1U << 3U;  // execute, read file and directory
-
-int landlock_abi() {
-  return static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, 1U));
-}
 
 std::uint64_t every_right(int abi) {
   if (abi >= 5) return (1U << 16U) - 1;
@@ -86,8 +84,8 @@ InnerReport report_of(const PrepareDocument& document, const Start& start = {}) 
 }
 
 TEST(Stage2Restriction, ReportsInTheAgreedOrder) {  // cases.md 106, 107
-  const int abi = landlock_abi();
-  if (abi < 6) SKIP_OR_FAIL("kernel without Landlock scopes");
+  const int abi = landlock_abi(6);
+  if (abi == 0) GTEST_SKIP() << "kernel without Landlock scopes";
   const TemporaryDirectory place;
   PrepareDocument document = landlock_document(abi, place.str());
   document.fsize = 1'048'576;
@@ -226,8 +224,8 @@ TEST(Stage2Restriction, ForbidsNewPrivileges) {
 }
 
 TEST(Stage2Restriction, LandlockAllowsInsideAndDeniesOutside) {  // cases.md 139
-  const int abi = landlock_abi();
-  if (abi < 1) SKIP_OR_FAIL("kernel without Landlock");
+  const int abi = landlock_abi(1);
+  if (abi == 0) GTEST_SKIP() << "kernel without Landlock";
   const TemporaryDirectory inside;
   const TemporaryDirectory outside;
   const CommitDocument command =
@@ -238,8 +236,8 @@ TEST(Stage2Restriction, LandlockAllowsInsideAndDeniesOutside) {  // cases.md 139
 }
 
 TEST(Stage2Restriction, LandlockScopesSignals) {
-  const int abi = landlock_abi();
-  if (abi < 6) SKIP_OR_FAIL("kernel without Landlock scopes");
+  const int abi = landlock_abi(6);
+  if (abi == 0) GTEST_SKIP() << "kernel without Landlock scopes";
   const std::string script =
       "kill -0 " + std::to_string(::getpid()) + " && echo others; sleep 9 & kill $! && echo own";
   EXPECT_EQ(run_command_with(landlock_document(abi, "/tmp"), shell(script)).out, "own\n");
@@ -259,8 +257,8 @@ ControlMessage refusal_of(const PrepareDocument& document, const Start& start = 
 }
 
 TEST(Stage2Restriction, AnAbsentRequiredRuleIsFatal) {
-  const int abi = landlock_abi();
-  if (abi < 1) SKIP_OR_FAIL("kernel without Landlock");
+  const int abi = landlock_abi(1);
+  if (abi == 0) GTEST_SKIP() << "kernel without Landlock";
   PrepareDocument document = landlock_document(abi, "/tmp");
   document.landlock_rules.back().required = true;
   const ControlMessage message = refusal_of(document);
@@ -270,8 +268,8 @@ TEST(Stage2Restriction, AnAbsentRequiredRuleIsFatal) {
 }
 
 TEST(Stage2Restriction, ARuleIsNeverGrantedThroughALink) {
-  const int abi = landlock_abi();
-  if (abi < 1) SKIP_OR_FAIL("kernel without Landlock");
+  const int abi = landlock_abi(1);
+  if (abi == 0) GTEST_SKIP() << "kernel without Landlock";
   const TemporaryDirectory place;
   ASSERT_EQ(::symlink("/usr", (place / "link").c_str()), 0);
   const PrepareDocument document = landlock_document(abi, place / "link");
@@ -283,8 +281,8 @@ TEST(Stage2Restriction, ARuleIsNeverGrantedThroughALink) {
 }
 
 TEST(Stage2Restriction, ARightThatTheKernelDoesNotKnowIsFatal) {
-  const int abi = landlock_abi();
-  if (abi < 1) SKIP_OR_FAIL("kernel without Landlock");
+  const int abi = landlock_abi(1);
+  if (abi == 0) GTEST_SKIP() << "kernel without Landlock";
   PrepareDocument document = landlock_document(abi, "/tmp");
   document.landlock_handled_fs |= std::uint64_t{1} << 60U;
   EXPECT_EQ(refusal_of(document).step, Stage2Step::kLandlock);

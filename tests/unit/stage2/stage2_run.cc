@@ -58,6 +58,7 @@ std::vector<std::string> make_argv(const Start& start) {
   for (const Move& move : moves) ::dup2(move.from, move.to);
   if (start.in_child) start.in_child();
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());

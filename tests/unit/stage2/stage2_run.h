@@ -37,6 +37,8 @@ class Stage2Run {
   ~Stage2Run();
   Stage2Run(const Stage2Run&) = delete;
   Stage2Run& operator=(const Stage2Run&) = delete;
+  Stage2Run(Stage2Run&&) = delete;
+  Stage2Run& operator=(Stage2Run&&) = delete;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
@@ -87,6 +89,8 @@ class TemporaryDirectory {
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  TemporaryDirectory(TemporaryDirectory&&) = delete;
+  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   [[nodiscard]] const std::string& str() const noexcept { return path_; }
 

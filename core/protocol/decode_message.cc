@@ -162,7 +162,7 @@ Result<std::uint64_t> read_id(const Body& envelope) {
 Result<Frame> decode_frame(Bytes payload) {
   Frame frame;
   frame.payload = std::move(payload);
-  LOOM_TRY(Value tree, parse_value(frame.payload));
+  LOOM_TRY(Value tree, parse_value_keeping_unusable(frame.payload));
   const Body envelope{tree, "frame"};
   LOOM_TRY_VOID(check_envelope(envelope));
   LOOM_TRY(frame.id, read_id(envelope));

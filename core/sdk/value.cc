@@ -32,6 +32,7 @@ std::strong_ordering order(const Value& a, const Value& b) {
                                              : std::strong_ordering::equal;
     case Value::Kind::kText:
     case Value::Kind::kBinary:
+    case Value::Kind::kUnusable:
       return a.bytes <=> b.bytes;
     case Value::Kind::kArray:
     case Value::Kind::kMap:
@@ -65,6 +66,8 @@ bool has_equal_keys(const Value& map) {
 // refusal() says why.
 class TreeBuilder : public msgpack::null_visitor {
  public:
+  explicit TreeBuilder(bool keep_unusable) : keep_unusable_(keep_unusable) {}
+
   // Not an error until somebody asks: set where the input ends too early.
   [[nodiscard]] const char* refusal() const { return refusal_; }
   [[nodiscard]] Value take() { return std::move(root_); }
@@ -79,9 +82,9 @@ class TreeBuilder : public msgpack::null_visitor {
     if (v >= 0) return visit_positive_integer(static_cast<std::uint64_t>(v));
     return add(Value{.kind = Value::Kind::kNegative, .negative_number = v});
   }
-  bool visit_float32(float) { return refuse("a float32"); }
+  bool visit_float32(float) { return unusable("a float32"); }
   bool visit_float64(double v) {
-    if (!std::isfinite(v)) return refuse("a float that is not finite");
+    if (!std::isfinite(v)) return unusable("a float that is not finite");
     return add(Value{.kind = Value::Kind::kFloat, .float_number = v});
   }
   bool visit_str(const char* data, std::uint32_t size) {
@@ -90,14 +93,18 @@ class TreeBuilder : public msgpack::null_visitor {
   bool visit_bin(const char* data, std::uint32_t size) {
     return add(Value{.kind = Value::Kind::kBinary, .bytes = view(data, size)});
   }
-  bool visit_ext(const char*, std::uint32_t) { return refuse("an extension type"); }
+  bool visit_ext(const char*, std::uint32_t) { return unusable("an extension type"); }
 
   bool start_array(std::uint32_t count) { return open(Value::Kind::kArray, count); }
   bool end_array() { return close(); }
   bool start_map(std::uint32_t count) { return open(Value::Kind::kMap, 2 * std::size_t{count}); }
   bool end_map() {
-    if (has_equal_keys(*open_.back())) return refuse("a map with two equal keys");
-    return close();
+    Value& map = *open_.back();
+    open_.pop_back();
+    if (!has_equal_keys(map)) return true;
+    if (!keep_unusable_) return refuse("a map with two equal keys");
+    map = Value{.kind = Value::Kind::kUnusable, .bytes = "a map with two equal keys"};
+    return true;
   }
 
   void parse_error(std::size_t, std::size_t) { refuse("a byte that starts no value"); }
@@ -107,6 +114,11 @@ class TreeBuilder : public msgpack::null_visitor {
   bool refuse(const char* why) {
     if (refusal_ == nullptr) refusal_ = why;
     return false;
+  }
+
+  bool unusable(const char* what) {
+    return keep_unusable_ ? add(Value{.kind = Value::Kind::kUnusable, .bytes = what})
+                          : refuse(what);
   }
 
   // The pointer for an empty text may be null or stale.
@@ -142,6 +154,7 @@ class TreeBuilder : public msgpack::null_visitor {
     return true;
   }
 
+  bool keep_unusable_;
   Value root_;
   // From the outermost to the innermost container that is not complete. Each is the last item of
   // the one before, whose items therefore stay where they are.
@@ -152,6 +165,21 @@ class TreeBuilder : public msgpack::null_visitor {
 
 tl::unexpected<Error> refused(const char* why) {
   return fail(ErrorCode::kInvalidRequest, std::string("decode msgpack: ") + why);
+}
+
+Result<Value> parse(ByteView bytes, bool keep_unusable) try {
+  if (bytes.empty()) return refused("empty");
+  const std::string_view text = as_text(bytes);
+  TreeBuilder builder(keep_unusable);
+  std::size_t used = 0;
+  // The return value does not tell a value that ends exactly here from one that does not end.
+  const bool complete = msgpack::parse(text.data(), text.size(), used, builder);
+  if (builder.refusal() != nullptr) return refused(builder.refusal());
+  if (!complete) return refused("not one value");
+  if (used != text.size()) return refused("bytes after the value");
+  return builder.take();
+} catch (const std::exception& error) {
+  return refused(error.what());
 }
 
 }  // namespace
@@ -182,23 +210,14 @@ std::string_view kind_name(Value::Kind kind) noexcept {
       return "array";
     case Value::Kind::kMap:
       return "map";
+    case Value::Kind::kUnusable:
+      return "an unusable value";
   }
   return "value";
 }
 
-Result<Value> parse_value(ByteView bytes) try {
-  if (bytes.empty()) return refused("empty");
-  const std::string_view text = as_text(bytes);
-  TreeBuilder builder;
-  std::size_t used = 0;
-  // The return value does not tell a value that ends exactly here from one that does not end.
-  const bool complete = msgpack::parse(text.data(), text.size(), used, builder);
-  if (builder.refusal() != nullptr) return refused(builder.refusal());
-  if (!complete) return refused("not one value");
-  if (used != text.size()) return refused("bytes after the value");
-  return builder.take();
-} catch (const std::exception& error) {
-  return refused(error.what());
-}
+Result<Value> parse_value(ByteView bytes) { return parse(bytes, false); }
+
+Result<Value> parse_value_keeping_unusable(ByteView bytes) { return parse(bytes, true); }
 
 }  // namespace loom

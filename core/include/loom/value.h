@@ -25,6 +25,7 @@ struct Value {
     kBinary,    // bin
     kArray,
     kMap,
+    kUnusable,  // sound msgpack that we never take; only under Unusable::kKept. `bytes` says what
   };
 
   Kind kind = Kind::kNil;
@@ -54,6 +55,11 @@ inline constexpr std::size_t kMaxValueItems =
 // kMaxValueNesting levels, more than kMaxValueItems values. Non-minimal headers are accepted. Never
 // reserves memory on the strength of an announced length.
 [[nodiscard]] Result<Value> parse_value(ByteView bytes);
+
+// The same, but an ext, a float32, a non-finite float or a map with two equal keys becomes one
+// value of kUnusable, so that a message is refused where it is unusable and not as a whole
+// (docs/wire.md 9).
+[[nodiscard]] Result<Value> parse_value_keeping_unusable(ByteView bytes);
 
 // Writes msgpack, always in the smallest encoding. Nothing checks that what was announced is
 // written; the writer's caller does, by construction.

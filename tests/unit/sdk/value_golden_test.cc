@@ -63,6 +63,8 @@ Json to_json(const Value& value) {
       }
       return out;
     }
+    case Value::Kind::kUnusable:
+      break;
   }
   return nullptr;
 }
@@ -83,6 +85,7 @@ bool write(const Value& value, ValueWriter& out) {
       out.signed_number(value.negative_number);
       return true;
     case Value::Kind::kFloat:
+    case Value::Kind::kUnusable:
       return false;
     case Value::Kind::kText:
       out.text(value.bytes);

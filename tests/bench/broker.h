@@ -24,6 +24,9 @@ class Broker {
 
   // The helper's hello, answered with ours.
   void greet();
+  // Reads whatever comes, without taking frames apart, until a small frame of kind exec_exit;
+  // returns the bytes read. What a broker does with output is not the helper's cost.
+  std::uint64_t skim_to_exit();
   // Sends exec_start; returns its id.
   std::uint64_t start(const std::vector<std::string>& argv, const std::string& cwd);
   void cancel(std::uint64_t id);

@@ -98,6 +98,17 @@ Result<void> add_rules(void* context, const std::vector<Refused>& families) {
   return {};
 }
 
+// io_uring makes sockets without the calls that the rules judge (IORING_OP_SOCKET, kernel 5.19), so
+// a filter that cuts the network without it would be a sieve. ENOSYS: libraries fall back to epoll.
+Result<void> refuse_io_uring(void* context) {
+  for (const int call :
+       {SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)}) {
+    const int result = seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), call, 0);
+    if (result != 0) return tl::unexpected(failed("rule", result));
+  }
+  return {};
+}
+
 // libseccomp 2.5 can hand out its program through a descriptor only.
 Result<Bytes> exported(void* context) {
   const UniqueFd file(::memfd_create("loom-filter", MFD_CLOEXEC));
@@ -120,6 +131,7 @@ Result<Bytes> compile_filter(SocketFilter filter, std::string_view machine) {
   LOOM_TRY(const FilterContext context, make_context(arch));
   LOOM_TRY_VOID(add_rules(context.get(),
                           filter == SocketFilter::kUnixOnly ? all_but_unix() : unusual_families()));
+  if (filter == SocketFilter::kUnixOnly) LOOM_TRY_VOID(refuse_io_uring(context.get()));
   return exported(context.get());
 }
 

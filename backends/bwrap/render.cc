@@ -19,6 +19,7 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 constexpr int kDocumentNumber = 3;
 constexpr int kReportNumber = 4;
 constexpr int kControlNumber = 5;
+constexpr int kStdinNumber = 6;
 // Descriptors of bubblewrap: its options, which it closes, and the program it runs.
 constexpr int kOptionsNumber = 10;
 constexpr int kStage2Number = 11;
@@ -94,6 +95,7 @@ void launch_bubblewrap(LaunchSpec& launch, const JailPlan& plan, const RunMemo& 
                                  .child_number = kOptionsNumber,
                                  .bytes = executed_options(plan.view, memo)});
   launch.handles.push_back({.role = LentHandle::Role::kStage2, .child_number = kStage2Number});
+  launch.stdin_number = kStdinNumber;
   launch.watched = watched_paths(plan.view, memo);
   launch.jailed_pids = true;
 }

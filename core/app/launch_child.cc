@@ -1,5 +1,6 @@
 #include "app/launch_child.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <string_view>
@@ -54,7 +55,7 @@ Result<void> add_handles(const LaunchSpec& launch, const ImageHandles& images,
 
 void add_streams(const LaunchSpec& launch, const ChildStreams& streams,
                  std::vector<host::FdMove>& moves) {
-  moves.push_back({.from = streams.in, .to = 0});
+  moves.push_back({.from = streams.in, .to = launch.stdin_number});
   moves.push_back({.from = streams.out, .to = 1});
   moves.push_back({.from = streams.err, .to = 2});
   if (launch.report_number >= 0) {
@@ -92,6 +93,7 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
   request.argv = launch.argv;
   request.environment = launch.environment;
   request.directory = launch.cwd;
+  request.die_with_parent = launch.image != ImageKind::kLauncher;
   if (launch.argv.empty()) return fail(ErrorCode::kBackend, "launch has no argv");
   if (launch.image == ImageKind::kCommand) {
     request.candidates = command_candidates(launch.argv.front(), launch.cwd, launch.environment);
@@ -102,6 +104,11 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
   LOOM_TRY_VOID(add_memory_files(launch, owned, request.moves));
   LOOM_TRY_VOID(add_handles(launch, images, request.moves));
   add_streams(launch, streams, request.moves);
+  if (launch.stdin_number != 0) {
+    UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    request.moves.push_back({.from = nothing.get(), .to = 0});
+    owned.push_back(std::move(nothing));
+  }
   for (const ChildLimit& limit : launch.child_limits) {
     request.limits.push_back(
         {.resource = resource_number(limit.resource), .soft = limit.soft, .hard = limit.hard});

@@ -16,28 +16,28 @@ enum class ReportForm : std::uint8_t { kHuman, kJson, kNone };
 
 // `loom-exec run` and `loom-exec plan`, as typed (docs/run.md).
 struct RunOptions {
-  std::string workspace;  // empty: the current directory
-  std::vector<std::string> read;
-  std::vector<std::string> write;
-  std::vector<std::string> protect;
-  std::vector<std::string> mounts;  // PATH, PATH:ro or PATH:rw
+  std::string workspace{};  // empty: the current directory
+  std::vector<std::string> read{};
+  std::vector<std::string> write{};
+  std::vector<std::string> protect{};
+  std::vector<std::string> mounts{};  // PATH, PATH:ro or PATH:rw
   std::string network = "off";
-  std::vector<std::string> env;  // NAME or NAME=VALUE
-  std::string cwd;  // empty: the current directory if the workspace holds it, else the workspace
-  Limits limits;
-  std::string policy_file;  // excludes everything above but env and cwd
+  std::vector<std::string> env{};  // NAME or NAME=VALUE
+  std::string cwd{};  // empty: the current directory if the workspace holds it, else the workspace
+  Limits limits{};
+  std::string policy_file{};  // excludes everything above but env and cwd
   Demand demand = Demand::kPlatform;
-  std::string backend;
-  std::vector<std::string> keep_capabilities;
+  std::string backend{};
+  std::vector<std::string> keep_capabilities{};
   ReportForm report = ReportForm::kHuman;
-  std::string report_file;  // empty: standard error
-  std::vector<std::string> command;
+  std::string report_file{};  // empty: standard error
+  std::vector<std::string> command{};
 };
 
 // What the options are read against.
 struct Caller {
-  std::string directory;                           // physical current directory
-  std::map<std::string, std::string> environment;  // the helper's own
+  std::string directory{};                           // physical current directory
+  std::map<std::string, std::string> environment{};  // the helper's own
 };
 
 // A parsed command line, or the exit status to end with at once (help was asked for, or a usage

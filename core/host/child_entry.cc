@@ -24,11 +24,13 @@ constexpr int kCloseRangeCloexec = 4;
   ::_exit(kExitNotExecuted);
 }
 
-// Security: bubblewrap arms its own --die-with-parent only after it has started; a helper killed
-// before that would leave the jail running. Survives the exec, except of a set-user-id image
-// (prctl(2)).
+// Survives the exec, except of a set-user-id image (prctl(2)). Not wanted for bubblewrap: killed
+// before it lets its own child go on, it leaves that child waiting for ever; left alone it gets as
+// far as stage 2, which finds nobody who commits.
 void die_with_parent(const ChildSpec& spec) noexcept {
-  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(spec, ChildStep::kParentGone, errno);
+  if (spec.die_with_parent && ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+    give_up(spec, ChildStep::kParentGone, errno);
+  }
   if (::getppid() != spec.parent) give_up(spec, ChildStep::kParentGone, ESRCH);
 }
 

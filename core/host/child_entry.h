@@ -48,8 +48,9 @@ struct ChildSpec {
   std::size_t move_count;
   const PlainLimit* limits;
   std::size_t limit_count;
-  pid_t parent;   // the helper; a child whose parent is another by now exits
-  int report_fd;  // close-on-exec; a successful exec closes it, which is the good news
+  pid_t parent;          // the helper; a child whose parent is another by now exits
+  bool die_with_parent;  // SIGKILL when the helper dies; a launcher arms that itself
+  int report_fd;         // close-on-exec; a successful exec closes it, which is the good news
 };
 static_assert(std::is_trivially_copyable_v<ChildSpec>);
 

@@ -169,6 +169,7 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .limits = request.limits.data(),
                  .limit_count = request.limits.size(),
                  .parent = ::getpid(),
+                 .die_with_parent = request.die_with_parent,
                  .report_fd = report_fd};
 
   LOOM_TRY(SpawnedChild child, make_child(spec, syscalls));

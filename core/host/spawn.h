@@ -21,6 +21,7 @@ struct SpawnRequest {
   std::string directory = "/";
   std::vector<FdMove> moves;  // borrowed sources, any numbers; lifted before the fork
   std::vector<PlainLimit> limits;
+  bool die_with_parent = true;
 };
 
 struct SpawnedChild {
@@ -35,7 +36,8 @@ struct SpawnedChild {
 // A word with a NUL inside, which the kernel would cut, and a target number used twice are
 // kInvalidRequest.
 //
-// The child dies with the thread that called this (unless the image is set-user-id).
+// The child dies with the thread that called this, if the request says so (unless the image is
+// set-user-id).
 [[nodiscard]] Result<SpawnedChild> spawn(const SpawnRequest& request,
                                          const Syscalls& syscalls = real_syscalls());
 

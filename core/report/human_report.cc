@@ -98,35 +98,59 @@ std::string fill_in(const Wording& wording, std::string_view entry) {
 // Layers in the order in which they first appear, with what was said of each.
 class LayerLines {
  public:
-  void add(std::string_view layer, const std::string& words) {
+  // `entry` is what the report itself says; it stands behind the words.
+  void add(std::string_view layer, const std::string& words, const std::string& entry) {
     const auto found = std::find_if(lines_.begin(), lines_.end(),
-                                    [&](const auto& line) { return line.first == layer; });
+                                    [&](const Line& line) { return line.layer == layer; });
     if (found == lines_.end()) {
-      lines_.emplace_back(layer, words);
+      lines_.push_back({.layer = std::string(layer), .words = words, .entries = entry});
     } else {
-      found->second += ", " + words;
+      found->words += ", " + words;
+      found->entries += " " + entry;
     }
   }
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& lines() const {
-    return lines_;
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const Line& each : lines_) {
+      texts.push_back(each.layer + ": " + each.words + " [" + each.entries + "]");
+    }
+    return texts;
   }
 
  private:
-  std::vector<std::pair<std::string, std::string>> lines_;
+  struct Line {
+    std::string layer;
+    std::string words;
+    std::string entries;
+  };
+  std::vector<Line> lines_;
 };
 
 void add_applied(LayerLines& layers, const std::string& entry) {
   for (const Wording& wording : kWordings) {
     if (wording.tag == entry_tag(entry)) {
-      layers.add(wording.layer, fill_in(wording, entry));
+      layers.add(wording.layer, fill_in(wording, entry), entry);
       return;
     }
   }
-  layers.add("also", entry);
+  layers.add("also", "further", entry);
 }
 
 std::string line(std::string_view text) {
   return std::string(kLineStart).append(one_line(text)).append("\n");
+}
+
+// What a person loses by a gap that has a name.
+std::string unheld_words(const std::string& name) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kGaps = {{
+      {"unix-path", "unix sockets that the view shows can be connected to"},
+      {"refer", "files cannot be moved between directories on this kernel"},
+      {"signal-scope", "the kernel does not confine signals"},
+  }};
+  for (const auto& [gap, words] : kGaps) {
+    if (gap == name) return std::string(words);
+  }
+  return name;
 }
 
 std::string layer_lines(const std::vector<std::string>& entries) {
@@ -137,13 +161,14 @@ std::string layer_lines(const std::vector<std::string>& entries) {
     if (is_skip(entry)) {
       unheld += line("NOT held: " + entry.substr(kSkipPrefix.size()));
     } else if (entry.rfind(kUnheld, 0) == 0) {
-      unheld += line("not held: " + entry.substr(kUnheld.size()));
+      unheld +=
+          line("not held: " + unheld_words(entry.substr(kUnheld.size())) + " [" + entry + "]");
     } else {
       add_applied(held, entry);
     }
   }
   std::string text;
-  for (const auto& [layer, words] : held.lines()) text += line("held: " + layer + ": " + words);
+  for (const std::string& each : held.texts()) text += line("held: " + each);
   if (text.empty()) text = line("held: nothing");
   return text + unheld;
 }

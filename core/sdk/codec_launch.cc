@@ -74,6 +74,7 @@ struct Fields<LaunchSpec> {
     archive("cwd", value.cwd);
     archive("memory_files", value.memory_files);
     archive("handles", value.handles);
+    archive("stdin_number", value.stdin_number);
     archive("report_number", value.report_number);
     archive("control_number", value.control_number);
     archive("commit", value.commit);

@@ -25,6 +25,7 @@ import msgpack  # noqa: E402
 SH = "/bin/sh"
 PYTHON = "/usr/bin/python3"
 PLACE = os.environ.get("LOOM_JAIL_TMP", "/var/tmp")  # never /tmp, which the scratch covers
+NEW = f"loom-new-{os.getpid()}"  # a name that nobody has, for what must not appear on the host
 LIMIT = 60  # seconds after which a whole run counts as hung
 
 # argv: VERB PATH VERB PATH …; one line of yes or no for each, in order.
@@ -324,6 +325,8 @@ def kernel_at_least(major, minor):
 __all__ = [
     "Helper",
     "JailCase",
+    "LIMIT",
+    "NEW",
     "PYTHON",
     "SH",
     "client",

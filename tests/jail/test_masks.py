@@ -106,21 +106,21 @@ class ProtectedFiles(JailCase):
 
 # argv: the masked path, an open one, its directory. What a user namespace of one's own could undo.
 UNMASK_SCRIPT = r"""
-import ctypes, errno, os, sys
+import ctypes, errno, os, sys, tempfile
 print("begin")
 libc = ctypes.CDLL(None, use_errno=True)
 secret, other, folder = (os.fsencode(word) for word in sys.argv[1:])
 CLONE_NEWNS, CLONE_NEWUSER, MS_BIND, MS_REC, MNT_DETACH = 0x20000, 0x10000000, 4096, 16384, 2
 def call(name, answer):
     print(name, "ok" if answer == 0 else errno.errorcode[ctypes.get_errno()], file=sys.stderr)
-os.mkdir("/tmp/a"); os.mkdir("/tmp/b")
+top = tempfile.mkdtemp(); a, b = top.encode() + b"/a", top.encode() + b"/b"; os.mkdir(a); os.mkdir(b)
 call("unshare", libc.unshare(CLONE_NEWUSER | CLONE_NEWNS))
 call("umount", libc.umount2(secret, 0))
 call("detach", libc.umount2(secret, MNT_DETACH))
-call("bind", libc.mount(folder, b"/tmp/a", None, MS_BIND, None))
-call("rbind", libc.mount(folder, b"/tmp/b", None, MS_BIND | MS_REC, None))
-call("detach copy", libc.umount2(b"/tmp/b/" + os.path.basename(secret), MNT_DETACH))
-for path in (secret, b"/tmp/a/" + os.path.basename(secret), b"/tmp/b/" + os.path.basename(secret), other):
+call("bind", libc.mount(folder, a, None, MS_BIND, None))
+call("rbind", libc.mount(folder, b, None, MS_BIND | MS_REC, None))
+call("detach copy", libc.umount2(b + b"/" + os.path.basename(secret), MNT_DETACH))
+for path in (secret, a + b"/" + os.path.basename(secret), b + b"/" + os.path.basename(secret), other):
     try: print(open(path).read().strip())
     except OSError: print("unread")
 """
@@ -202,7 +202,7 @@ class ProtectedDirectories(JailCase):
         self.assertJail(
             self.policy(protected=[vault]),
             cannot=[("create", vault + "/new"), ("list", vault)],
-            can=[("create", "/tmp/new"), ("see", vault)],
+            can=[("create", "/tmp/" + NEW), ("see", vault)],
         )
         self.assertEqual(os.listdir(vault), [])
 
@@ -353,7 +353,7 @@ class HostUntouched(JailCase):
             protected=[self.path("ws/.env"), self.path("ws/.git"), self.path("out/deep"), vault],
         )
         before = [self.listing(top) for top in (self.ws, self.out, vault)]
-        self.shell('ls -laR "$1" /tmp >/dev/null; cat "$1/.env"; echo x >/tmp/file', policy, args=[self.ws])
+        self.shell('ls -laR "$1" /tmp >/dev/null; cat "$1/.env"; echo x >"/tmp/$2"', policy, args=[self.ws, NEW])
         self.assertEqual([self.listing(top) for top in (self.ws, self.out, vault)], before)
         self.shell('echo x >"$1/made"', policy, args=[self.ws])
         self.assertNotEqual(self.listing(self.ws), before[0])
@@ -458,7 +458,7 @@ class Races(JailCase):
             self.needs(helper, "bwrap")
             for _ in range(60):
                 script = 'echo begin; for i in 1 2 3 4 5 6 7 8 9; do cat "$0" 2>/dev/null; done; exit 0'
-                run = helper.settle(helper.start([SH, "-c", script, token]), LIMIT_OF_ONE)
+                run = helper.settle(helper.start([SH, "-c", script, token]), LIMIT)
                 if run.error:
                     outcomes["refused"] += 1
                     self.assertEqual(run.error["code"], "spawn_failed")
@@ -476,8 +476,6 @@ class Races(JailCase):
         self.file("ws/a/b")
         self.assertJail(policy, cannot=[("read", token)], can=[("create", self.path("ws/new"))])
 
-
-LIMIT_OF_ONE = 30
 
 if __name__ == "__main__":
     unittest.main()

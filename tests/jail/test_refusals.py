@@ -196,7 +196,5 @@ class HelperInTheWorkspace(JailCase):
         self.assertEqual(self.text(helper), "new\n")
 
 
-LIMIT = 60
-
 if __name__ == "__main__":
     unittest.main()

@@ -402,7 +402,5 @@ class Settling(RunCase):
             self.assertEqual(os.listdir(self.ws), [])
 
 
-LIMIT = 60
-
 if __name__ == "__main__":
     unittest.main()

@@ -29,25 +29,25 @@ class Precedence(JailCase):
         root, sibling = self.under_tmp(), self.under_tmp()
         self.assertJail(
             self.policy(writable_roots=[root]),
-            can=[("create", root + "/new"), ("create", "/tmp/in-scratch")],
+            can=[("create", root + "/new"), ("create", "/tmp/" + NEW)],
             cannot=[("see", sibling)],
         )
         self.assertEqual(self.text(root + "/new"), "made\n")
-        self.assertFalse(os.path.exists("/tmp/in-scratch"))
+        self.assertFalse(os.path.exists("/tmp/" + NEW))
 
     def test_a_root_that_is_exactly_tmp_yields_to_the_scratch(self):
         # cases.md 26, 27
         sibling = self.under_tmp()
         run = self.assertJail(
             self.policy(writable_roots=["/tmp"]),
-            can=[("create", "/tmp/new")],
+            can=[("create", "/tmp/" + NEW)],
             cannot=[("see", sibling)],
         )
-        self.assertFalse(os.path.exists("/tmp/new"))
+        self.assertFalse(os.path.exists("/tmp/" + NEW))
         self.assertNoSkips(run)
         run = self.assertJail(
             self.policy(readable_roots=["/tmp"]),
-            can=[("create", "/tmp/new")],
+            can=[("create", "/tmp/" + NEW)],
             cannot=[("see", sibling)],
         )
         self.assertIn("readable root /tmp is writable", self.assertSkips(run, "skip:mounts:"))
@@ -85,12 +85,12 @@ class MinimalBase(JailCase):
 
     def test_the_root_and_the_directories_above_mount_points_refuse_new_files(self):
         # cases.md 56
-        names = ["/new", "/var/new", PLACE_OF_MOUNT_POINTS + "/new", self.place + "/new"]
+        names = [f"{folder}/{NEW}" for folder in ("", "/var", PLACE_OF_MOUNT_POINTS, self.place)]
         script = "import os,sys\nprint('begin')\nfor p in sys.argv[1:]:\n" + (
             " try: open(p, 'x'); print('made')\n"
             " except OSError as e: print(os.strerror(e.errno))\n"
         )
-        run = self.execute([PYTHON, "-c", script, *names, "/tmp/new", self.path("ws/new")])
+        run = self.execute([PYTHON, "-c", script, *names, "/tmp/" + NEW, self.path("ws/new")])
         lines = run.stdout.decode().splitlines()
         # Landlock answers before the read-only root does where the mount point lies in no grant.
         self.assertEqual(lines[0], "begin")
@@ -108,11 +108,11 @@ class MinimalBase(JailCase):
     def test_the_scratch_is_fresh_each_time_and_gone_afterwards(self):
         with self.helper() as helper:
             self.needs(helper, "bwrap")
-            script = "echo begin; ls -A /tmp; echo x >/tmp/left; ls -A /tmp"
+            script = f"echo begin; ls -A /tmp; echo x >/tmp/{NEW}; ls -A /tmp"
             for _ in range(2):
                 run = self.settle(helper, helper.start([SH, "-c", script]))
-                self.assertEqual(bytes(run.stdout), b"begin\nleft\n")
-        self.assertFalse(os.path.exists("/tmp/left"))
+                self.assertEqual(bytes(run.stdout), f"begin\n{NEW}\n".encode())
+        self.assertFalse(os.path.exists("/tmp/" + NEW))
 
     def test_with_a_host_scratch_there_is_no_tmp(self):
         # cases.md 14
@@ -143,14 +143,14 @@ class MinimalBase(JailCase):
 for d in null zero full random urandom; do head -c1 /dev/$d >/dev/null && echo "read $d"; done
 echo x >/dev/null && echo wrote null
 echo x >/dev/full || echo full is full
-echo x >/dev/shm/file && cat /dev/shm/file
+echo x >/dev/shm/"$1" && cat /dev/shm/"$1"
 python3 -c 'import pty,os; m,s=pty.openpty(); os.write(s,b"y\n"); print(os.read(m,9).decode().strip(), "pty")'
 python3 -c 'import multiprocessing as m; m.Lock(); print("semaphore")'
-ls /dev | grep -E '^(sd|vd|nvme|kvm|mem|fuse|loop)' ; echo x 2>/dev/null >/dev/new || echo end
+ls /dev | grep -E '^(sd|vd|nvme|kvm|mem|fuse|loop)' ; echo x 2>/dev/null >/dev/"$1" || echo end
 """
         names = ["null", "zero", "full", "random", "urandom"]
         expected = [f"read {name}" for name in names if name != "null"]
-        printed = self.output(script, env={"PATH": "/usr/bin"}).splitlines()
+        printed = self.output(script, args=[NEW], env={"PATH": "/usr/bin"}).splitlines()
         self.assertEqual(
             [line for line in printed if line != "read null"],
             expected + ["wrote null", "full is full", "x", "y pty", "semaphore", "end"],
@@ -186,10 +186,10 @@ class WholeHost(JailCase):
                     self.policy(),
                     inline=self.policy(**given),
                     can=[("create", self.path("ws", f"new{len(str(given))}")), ("read", "/bin/sh")],
-                    cannot=[("create", f"{place}/loom-new") for place in SYSTEM],
+                    cannot=[("create", f"{place}/{NEW}") for place in SYSTEM],
                 )
         for place in SYSTEM:
-            self.assertFalse(os.path.exists(f"{place}/loom-new"))
+            self.assertFalse(os.path.exists(f"{place}/{NEW}"))
 
     def test_a_writable_root_of_the_whole_system_comes_out_read_only_but_for_own_binds(self):
         # cases.md 57
@@ -199,7 +199,7 @@ class WholeHost(JailCase):
             self.policy(),
             inline=self.policy(writable_roots=["/", self.ws]),
             can=[("create", self.path("ws/new")), ("read", self.file("out/file"))],
-            cannot=[("create", self.path("out/new")), ("create", "/loom-new")],
+            cannot=[("create", self.path("out/new")), ("create", "/" + NEW)],
         )
 
     def test_a_masked_path_stays_masked_under_the_whole_host(self):
@@ -243,7 +243,7 @@ class Mounts(JailCase):
         # cases.md 59, 80
         absent = self.under_tmp() + "/absent"
         policy = self.policy(mounts=[self.mount(absent, "rw", required=False)])
-        run = self.assertJail(policy, can=[("create", "/tmp/new")], cannot=[("see", absent)])
+        run = self.assertJail(policy, can=[("create", "/tmp/" + NEW)], cannot=[("see", absent)])
         self.assertNoSkips(run)
         os.mkdir(absent)
         self.assertJail(policy, can=[("create", absent + "/new")], cannot=[("see", self.out)])
@@ -262,7 +262,7 @@ class Mounts(JailCase):
             file.write("S3CRET\n")
         self.assertJail(
             self.policy(mounts=[self.mount(token)]),
-            can=[("read", token), ("create", "/tmp/new")],
+            can=[("read", token), ("create", "/tmp/" + NEW)],
             cannot=[("write", token), ("remove", token)],
         )
 

@@ -180,6 +180,7 @@ class RandomValues {
             .handles = list([this] {
               return LentHandle{.role = LentHandle::Role::kStage2, .child_number = signed32()};
             }),
+            .stdin_number = signed32(),
             .report_number = signed32(),
             .control_number = signed32(),
             .commit = bytes(),

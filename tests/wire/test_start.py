@@ -4,6 +4,7 @@ import os
 import unittest
 
 import client
+import msgpack
 from case import SH, WireCase
 
 TRUE = ["/bin/true"]
@@ -58,6 +59,8 @@ class StartTest(WireCase):
             "cwd is a number": self.start_body(cwd=5),
             "cwd is a list": self.start_body(cwd=[]),
             "token is a number": self.start_body(token=5),
+            "token is an ext": self.start_body(token=msgpack.ExtType(5, b"t")),
+            "a word of argv is an ext": self.start_body(["/bin/true", msgpack.ExtType(1, b"")]),
         }
         for name, body in bodies.items():
             with self.subTest(name):

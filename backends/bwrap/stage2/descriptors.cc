@@ -43,6 +43,11 @@ void mark(int fd) noexcept { ::fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 }  // namespace
 
+bool adopt_standard_input() noexcept {
+  if (::fcntl(kStdinFd, F_GETFD) < 0) return true;
+  return ::dup2(kStdinFd, STDIN_FILENO) == STDIN_FILENO;
+}
+
 bool fill_standard_descriptors() noexcept {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;

@@ -7,6 +7,10 @@ namespace loom::bwrap {
 inline constexpr int kDocumentFd = 3;
 inline constexpr int kReportFd = 4;
 inline constexpr int kControlFd = 5;
+inline constexpr int kStdinFd = 6;  // the command's standard input, where 0 is the launcher's
+
+// Moves descriptor 6, if there is one, to 0. false: errno says why.
+[[nodiscard]] bool adopt_standard_input() noexcept;
 
 // Opens /dev/null for whichever of 0, 1 and 2 is closed, so that no later descriptor gets such a
 // number.

@@ -30,6 +30,7 @@ StepResult<PrepareDocument> read_document() {
 }
 
 StepResult<CommitDocument> prepare_and_wait() {
+  if (!adopt_standard_input()) return stop(Stage2Step::kDocument, "descriptor 6", errno);
   if (!fill_standard_descriptors()) return stop(Stage2Step::kDocument, "/dev/null", errno);
   if (!close_unexpected_descriptors()) return stop(Stage2Step::kDocument, "/proc/self/fd", errno);
   ::signal(SIGPIPE, SIG_IGN);  // a report that nobody reads is an error here, not a death

@@ -59,6 +59,10 @@ struct LaunchSpec {
   std::string cwd = "/";                   // where the image starts; must exist on the host
   std::vector<MemoryFile> memory_files{};
   std::vector<LentHandle> handles{};
+  // Child number of the command's standard input. Other than 0 where a launcher's own processes
+  // would keep 0 open for as long as the jail lives, so that nobody learned that the command closed
+  // it; 0 is then /dev/null, and the inner stage puts things right.
+  int stdin_number = 0;
   int report_number = -1;   // child number of the report pipe's write end; -1: no inner stage
   int control_number = -1;  // child number of the control socket; -1 with report_number
   Bytes commit{};  // document of the commit message: argv, environment and cwd of the command

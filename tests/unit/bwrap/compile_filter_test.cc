@@ -20,6 +20,7 @@ using ::testing::HasSubstr;
 
 constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
+constexpr std::uint32_t kNoCall = SECCOMP_RET_ERRNO | ENOSYS;
 constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
 constexpr std::uint32_t kMalformed = 0xdead0000;
 
@@ -119,6 +120,14 @@ TEST(CompileFilterTest, CutNetworkLeavesUnixSocketsOnly) {
   }
   EXPECT_EQ(judge(kRead64, AF_INET), kAllow);
   EXPECT_EQ(judge(kExecve64, AF_INET), kAllow);
+}
+
+TEST(CompileFilterTest, IoUringMakesNoSocketsPastACutNetwork) {
+  for (const int call : {425, 426, 427}) {  // the same numbers on every architecture
+    EXPECT_EQ(Judge(SocketFilter::kUnixOnly, "x86_64", AUDIT_ARCH_X86_64)(call, 0), kNoCall);
+    EXPECT_EQ(Judge(SocketFilter::kUnixOnly, "aarch64", AUDIT_ARCH_AARCH64)(call, 0), kNoCall);
+    EXPECT_EQ(Judge(SocketFilter::kUsualFamilies, "x86_64", AUDIT_ARCH_X86_64)(call, 0), kAllow);
+  }
 }
 
 // cases.md 134

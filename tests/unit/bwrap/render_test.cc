@@ -48,6 +48,7 @@ TEST(RenderTest, LauncherGetsItsOptionsOnADescriptorAndNothingOfTheCommand) {
   EXPECT_EQ(launch.memory_files[1].child_number, 10);
   EXPECT_THAT(launch.handles,
               ElementsAre(LentHandle{.role = LentHandle::Role::kStage2, .child_number = 11}));
+  EXPECT_EQ(launch.stdin_number, 6);
   EXPECT_EQ(launch.report_number, 4);
   EXPECT_EQ(launch.control_number, 5);
   EXPECT_TRUE(launch.jailed_pids);

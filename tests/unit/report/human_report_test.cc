@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace loom {
@@ -44,20 +45,29 @@ std::vector<std::string> lines_of(const std::string& report) {
   return lines;
 }
 
+std::string mounts_entry() {
+  const std::vector<std::string> entries = full_result().enforcement;
+  return *std::find_if(entries.begin(), entries.end(),
+                       [](const std::string& entry) { return entry.starts_with("mounts:"); });
+}
+
 TEST(HumanReportTest, ACleanRunIsOneLineALayer) {
   EXPECT_THAT(
       lines_of(render_human_report(full_result())),
       ElementsAre(
-          "loom-exec: held: jail: own namespaces and file tree (bubblewrap)",
+          "loom-exec: held: jail: own namespaces and file tree (bubblewrap) [bwrap]",
           "loom-exec: held: view: 2 readable, 1 writable, 3 masked, 1 mounted read-write, tmpfs "
           "scratch, nothing else but the system, mounted by handle, 2 directories above "
-          "protected paths pinned",
-          "loom-exec: held: ceilings: control group for memory and processes",
-          "loom-exec: held: limits: file size, CPU time",
-          "loom-exec: held: files: Landlock rules (ABI 7), scoped: abstract,signal",
-          "loom-exec: held: privileges: no gain through setuid files, capabilities: none",
-          "loom-exec: held: network: direct network refused",
-          "loom-exec: held: system calls: dangerous calls refused",
+          "protected paths pinned [" +
+              mounts_entry() + " mounts-by=handle pins=2]",
+          "loom-exec: held: ceilings: control group for memory and processes [cgroup-v2]",
+          "loom-exec: held: limits: file size, CPU time [rlimit-fsize rlimit-cpu]",
+          "loom-exec: held: files: Landlock rules (ABI 7), scoped: abstract,signal [landlock:abi=7 "
+          "scopes=abstract,signal]",
+          "loom-exec: held: privileges: no gain through setuid files, capabilities: none "
+          "[no-new-privs caps=none]",
+          "loom-exec: held: network: direct network refused [seccomp-net]",
+          "loom-exec: held: system calls: dangerous calls refused [seccomp-deny]",
           "loom-exec: exited: exit 3, after 1.23 s"));
 }
 
@@ -71,7 +81,7 @@ TEST(HumanReportTest, WhatWasNotHeldIsNamedWithItsReason) {
 
   EXPECT_THAT(report, HasSubstr("NOT held: bwrap: no user namespaces\n"));
   EXPECT_THAT(report, HasSubstr("NOT held: cgroup-v2: no base; pids.max NOT applied\n"));
-  EXPECT_THAT(report, HasSubstr("not held: unix-path\n"));
+  EXPECT_THAT(report, HasSubstr("can be connected to [unheld:unix-path]\n"));
   EXPECT_THAT(report, HasSubstr("outer jail\n"));
   EXPECT_THAT(report, Not(HasSubstr("held: jail:")));
 }
@@ -87,7 +97,7 @@ TEST(HumanReportTest, AnUnknownEntryIsShownAsItIs) {
   ExecResult result = full_result();
   result.enforcement = {"brand-new=1"};
 
-  EXPECT_THAT(render_human_report(result), HasSubstr("held: also: brand-new=1\n"));
+  EXPECT_THAT(render_human_report(result), HasSubstr("held: also: further [brand-new=1]\n"));
 }
 
 TEST(HumanReportTest, CutStreamsAndTheFirstCauseAreTold) {

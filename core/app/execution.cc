@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/known_unmet.h"
+#include "host/byte_sink.h"
 #include "host/errno_text.h"
 #include "host/path_survey.h"
 #include "host/process_table.h"
@@ -45,6 +46,8 @@ Result<PipeEnds> make_pipe(bool child_reads) {
     const int error = errno;
     return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
   }
+  // Fewer wake-ups for a flood. Refused where the user has too many such pages (pipe(7)).
+  ::fcntl(ours, F_SETPIPE_SZ, host::ByteSink::kPipeBytes);
   if (child_reads) return PipeEnds{.ours = std::move(write_end), .childs = std::move(read_end)};
   return PipeEnds{.ours = std::move(read_end), .childs = std::move(write_end)};
 }
@@ -148,21 +151,38 @@ Execution::~Execution() {
 // ---- output -------------------------------------------------------------------------------------
 
 void Execution::pump(Pump& pump) {
-  std::array<std::byte, kMaxOutputChunk> buffer;
-  for (int reads = 0; reads < kReadsPerWakeUp && pump.pipe && !paused_; ++reads) {
-    const ssize_t got = ::read(pump.pipe.get(), buffer.data(), buffer.size());
-    if (got < 0 && would_block(errno)) return;
-    if (got <= 0) {
-      close_output(pump.stream);
-      finish_when_drained();
-      return;
-    }
-    const auto verdict = pump.cap.take(static_cast<std::size_t>(got));
-    if (verdict.forward) {
-      events_.on_output(pump.stream, ByteView(buffer.data(), verdict.bytes), pump.cap.forwarded(),
-                        verdict.truncated);
-    }
+  for (int reads = 0; reads < kReadsPerWakeUp && !paused_; ++reads) {
+    if (!pump_once(pump)) return;
   }
+}
+
+bool Execution::pump_once(Pump& pump) {
+  if (pump_around_memory(pump)) return true;
+  std::array<std::byte, kMaxOutputChunk> buffer;
+  const ssize_t got = ::read(pump.pipe.get(), buffer.data(), buffer.size());
+  if (got < 0 && would_block(errno)) return false;
+  if (got <= 0) {
+    close_output(pump.stream);
+    finish_when_drained();
+    return false;
+  }
+  const auto size = static_cast<std::size_t>(got);
+  pump.flooding = size == buffer.size();
+  const auto verdict = pump.cap.take(size);
+  if (verdict.forward) {
+    events_.on_output(pump.stream, ByteView(buffer.data(), verdict.bytes), pump.cap.forwarded(),
+                      verdict.truncated);
+  }
+  return true;
+}
+
+bool Execution::pump_around_memory(Pump& pump) {
+  if (!pump.flooding || !events_.stage || !pump.cap.has_room_for(kMaxOutputChunk)) return false;
+  const auto moved = events_.stage(pump.pipe.get(), kMaxOutputChunk);
+  if (!moved || *moved == 0) return false;  // reading tells why
+  static_cast<void>(pump.cap.take(*moved));
+  events_.on_staged(pump.stream, *moved, pump.cap.forwarded());
+  return true;
 }
 
 void Execution::pause_output(bool paused) {

@@ -30,6 +30,10 @@ inline constexpr Millis kDrainLimit{500};  // docs/wire.md 6.3
 // once. None of them may destroy the execution: it is still on the stack.
 struct ExecutionEvents {
   std::function<void(Stream stream, ByteView data, std::uint64_t total, bool truncated)> on_output;
+  // Optional. A flood's way around our memory: moves up to so many bytes out of the pipe, as
+  // ByteSink::stage, and, once they are counted, sends them on.
+  std::function<std::optional<std::size_t>(int pipe, std::size_t max_bytes)> stage{};
+  std::function<void(Stream stream, std::size_t bytes, std::uint64_t total)> on_staged{};
   std::function<void()> on_stdin_room;  // after StdinAnswer::kWait: offer again
   std::function<void(ExecResult result)> on_exit;
 };
@@ -62,6 +66,7 @@ class Execution {
     UniqueFd pipe;
     host::OutputCap cap;
     Stream stream;
+    bool flooding = false;  // the last read filled its buffer
   };
 
   Execution(host::EventLoop& loop, Session& session, PreparedRun run, ExecutionEvents events);
@@ -70,6 +75,9 @@ class Execution {
   void arm_wall_clock();
 
   void pump(Pump& pump);
+  // One read's worth of output; false when there is no more for now, or ever.
+  [[nodiscard]] bool pump_once(Pump& pump);
+  [[nodiscard]] bool pump_around_memory(Pump& pump);
   void write_stdin();
   void read_report();
   void read_control();

@@ -78,6 +78,13 @@ void Server::send(Bytes frame) {
   flush();
 }
 
+void Server::send_staged(SplitFrame frame, std::size_t bytes) {
+  out_.push(std::move(frame.head));
+  out_.push_staged(bytes);
+  out_.push(std::move(frame.tail));
+  flush();
+}
+
 void Server::send_error(std::uint64_t id, WireError code, std::string_view message) {
   send(encode_error_frame(id, code, message));
 }
@@ -97,7 +104,8 @@ void Server::flush() {
 }
 
 void Server::settle_backpressure() {
-  if (execution_) execution_->pause_output(out_.pending() > kMaxPendingOutput);
+  if (!execution_) return;
+  execution_->pause_output(out_.pending() > kMaxPendingOutput || out_.holds_staged());
 }
 
 // ---- input --------------------------------------------------------------------------------------
@@ -207,6 +215,11 @@ Result<void> Server::start(std::uint64_t id, RunRequest request) {
       .on_output =
           [this, id](Stream stream, ByteView data, std::uint64_t total, bool truncated) {
             send(encode_exec_out_frame(id, stream, data, total, truncated));
+          },
+      .stage = [this](int pipe, std::size_t most) { return out_.stage(pipe, most); },
+      .on_staged =
+          [this, id](Stream stream, std::size_t bytes, std::uint64_t total) {
+            send_staged(split_exec_out_frame(id, stream, bytes, total), bytes);
           },
       .on_stdin_room = [this] { retry_held_stdin(); },
       .on_exit = [this, id](const ExecResult& result) { execution_ended(id, result); }};

@@ -35,6 +35,8 @@ class Server {
   Server(Session& session, Policy base_policy, int in, host::ByteSink out);
 
   void send(Bytes frame);
+  // A frame whose data was staged in out_.
+  void send_staged(SplitFrame frame, std::size_t bytes);
   void send_error(std::uint64_t id, WireError code, std::string_view message);
   void flush();
   void settle_backpressure();

@@ -31,6 +31,9 @@ Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
     const std::string again = "/proc/self/fd/" + std::to_string(fd);
     sink.own_.reset(::open(again.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     sink.way_ = sink.own_ ? Way::kOwnPipe : Way::kSharedPipe;
+    // The more fits, the less often both sides wake. Refused where the user has too many such pages
+    // (pipe(7)); then it stays as it was made.
+    ::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
   }
   return sink;
 }
@@ -38,13 +41,50 @@ Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
 void ByteSink::push(Bytes bytes) {
   if (bytes.empty()) return;
   pending_ += bytes.size();
-  queue_.push_back(std::move(bytes));
+  queue_.push_back({.bytes = std::move(bytes), .staged = 0});
+}
+
+bool ByteSink::open_staging() {
+  if (staging_in_) return true;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  staging_out_.reset(ends[0]);
+  staging_in_.reset(ends[1]);
+  return true;
+}
+
+std::optional<std::size_t> ByteSink::stage(int pipe, std::size_t max_bytes) {
+  if (!can_stage() || holds_staged()) return std::nullopt;
+  if (!open_staging()) {
+    staging_works_ = false;
+    return std::nullopt;
+  }
+  const ssize_t moved =
+      ::splice(pipe, nullptr, staging_in_.get(), nullptr, max_bytes, SPLICE_F_NONBLOCK);
+  if (moved >= 0) return static_cast<std::size_t>(moved);
+  if (errno != EAGAIN && errno != EINTR) staging_works_ = false;
+  return std::nullopt;
+}
+
+void ByteSink::push_staged(std::size_t bytes) {
+  pending_ += bytes;
+  staged_ += bytes;
+  queue_.push_back({.bytes = {}, .staged = bytes});
+}
+
+// As write(2) of what is left of the first piece.
+ssize_t ByteSink::write_front() {
+  const Piece& front = queue_.front();
+  if (front.staged == 0) return write_piece(ByteView(front.bytes).subspan(head_offset_));
+  const ssize_t moved = ::splice(staging_out_.get(), nullptr, own_.get(), nullptr,
+                                 front.staged - head_offset_, SPLICE_F_NONBLOCK);
+  if (moved > 0) staged_ -= static_cast<std::size_t>(moved);
+  return moved;
 }
 
 Result<void> ByteSink::flush() {
   while (pending_ > 0) {
-    const ByteView rest = ByteView(queue_.front()).subspan(head_offset_);
-    const ssize_t wrote = write_piece(rest);
+    const ssize_t wrote = write_front();
     const int error = errno;
     if (wrote < 0 && error == EINTR) continue;
     if (wrote < 0 && error == EAGAIN && can_wait()) return {};

@@ -33,14 +33,23 @@ void begin_frame(ValueWriter& out, std::uint64_t id, std::string_view kind) {
   out.text("body");
 }
 
-Bytes end_frame(ValueWriter& out) {
+// `more`: bytes of the payload that are written elsewhere.
+Bytes end_frame(ValueWriter& out, std::size_t more = 0) {
   Bytes frame = out.take();
-  const std::size_t length = frame.size() - kFramePrefixBytes;
+  const std::size_t length = frame.size() - kFramePrefixBytes + more;
   LOOM_CHECK(length <= kMaxFrameBytes);
   for (std::size_t i = 0; i < kFramePrefixBytes; ++i) {
     frame[i] = static_cast<std::byte>((length >> (8U * (kFramePrefixBytes - 1 - i))) & 0xffU);
   }
   return frame;
+}
+
+void begin_exec_out(ValueWriter& out, std::uint64_t id, Stream stream) {
+  begin_frame(out, id, "exec_out");
+  out.map(4);
+  out.text("stream");
+  out.text(stream == Stream::kStdout ? "stdout" : "stderr");
+  out.text("data");
 }
 
 // How many entries of the list fit; sanitising can make three bytes of one, and the header takes
@@ -125,15 +134,25 @@ Bytes encode_exec_out_frame(std::uint64_t id, Stream stream, ByteView data,
                             std::uint64_t total_bytes, bool truncated) {
   ValueWriter out;
   out.reserve(kOutFrameOverhead + data.size());
-  begin_frame(out, id, "exec_out");
-  out.map(4);
-  out.text("stream");
-  out.text(stream == Stream::kStdout ? "stdout" : "stderr");
-  out.text("data");
+  begin_exec_out(out, id, stream);
   out.binary(data);
   write_number(out, "bytes", total_bytes);
   write_bool(out, "truncated", truncated);
   return end_frame(out);
+}
+
+SplitFrame split_exec_out_frame(std::uint64_t id, Stream stream, std::size_t data_bytes,
+                                std::uint64_t total_bytes) {
+  ValueWriter tail;
+  write_number(tail, "bytes", total_bytes);
+  write_bool(tail, "truncated", false);
+  ValueWriter head;
+  begin_exec_out(head, id, stream);
+  head.binary_header(data_bytes);
+  SplitFrame frame;
+  frame.tail = tail.take();
+  frame.head = end_frame(head, data_bytes + frame.tail.size());
+  return frame;
 }
 
 Bytes encode_exec_exit_frame(std::uint64_t id, const ExecResult& result, bool with_outcome) {

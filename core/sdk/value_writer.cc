@@ -59,6 +59,10 @@ void ValueWriter::text(std::string_view utf8) {
   });
 }
 
+void ValueWriter::binary_header(std::size_t size) {
+  pack_into(out_, [size](auto& packer) { packer.pack_bin(count32(size)); });
+}
+
 void ValueWriter::binary(ByteView bytes) {
   pack_into(out_, [text = as_text(bytes)](auto& packer) {
     packer.pack_bin(count32(text.size()));

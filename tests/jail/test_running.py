@@ -144,13 +144,13 @@ class Cancel(RunCase):
         script = (
             "import os, signal, sys, time\n"
             "def stop(*_): open(sys.argv[1], 'w').write('ran'); os._exit(7)\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
             "child = os.fork()\n"
             "if child == 0:\n"
             "    os.setsid()\n"
             "    signal.signal(signal.SIGTERM, stop)\n"
             "    print('up', flush=True)\n"
             "    time.sleep(60)\n"
-            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
             "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
         )
         with self.helper() as helper:
@@ -169,12 +169,12 @@ class Cancel(RunCase):
             "libc = ctypes.CDLL(None, use_errno=True)\n"
             "if libc.unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0:\n"
             "    print('errno', ctypes.get_errno(), flush=True); sys.exit(9)\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
             "child = os.fork()\n"
             "if child == 0:\n"
             "    signal.signal(signal.SIGTERM, lambda *_: os._exit(7))\n"
             "    print('up' if os.getpid() == 1 else 'not one', flush=True)\n"
             "    while True: time.sleep(1)\n"
-            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
             "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
         )
         with self.helper() as helper:
@@ -234,6 +234,32 @@ class Cancel(RunCase):
 
         self.assertTrue(client.wait_until(gone, 5), client.process_table())
         self.assertIsNone(run.exit)
+
+
+class Escapes(RunCase):
+    def test_a_command_that_kills_all_it_can_reach_hurts_neither_jail_nor_report(self):
+        script = "kill -TERM 1; kill -KILL 1; kill -9 -1; echo alive; exit 4"
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            run = self.settle(helper, helper.start([SH, "-c", script]))
+            self.assertEqual((run.code, bytes(run.stdout)), (4, b"alive\n"), self.story(run))
+            self.assertNoSkips(run)
+
+    def test_daemons_in_sessions_of_their_own_do_not_outlive_the_run(self):
+        script = (
+            "import os, time\n"
+            "for _ in range(100):\n"
+            "    if os.fork() == 0:\n"
+            "        os.setsid()\n"
+            "        if os.fork() == 0: time.sleep(60)\n"
+            "        os._exit(0)\n"
+            "print('begun')\n"
+        )
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            run = self.settle(helper, helper.start([PYTHON, "-ISc", script]))
+            self.assertEqual((run.code, bytes(run.stdout)), (0, b"begun\n"))
+            self.assertNothingBelow(helper)
 
 
 class Outcomes(RunCase):

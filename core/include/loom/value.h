@@ -72,6 +72,8 @@ class ValueWriter {
   void text(
       std::string_view utf8);   // str; the caller vouches for UTF-8 where the reader demands it
   void binary(ByteView bytes);  // bin
+  // A bin of which only the header is written; its bytes follow by another way.
+  void binary_header(std::size_t size);
   // str when the bytes are valid UTF-8, else bin: how file names, arguments and variables travel.
   void name(std::string_view bytes);
   void array(std::size_t count);  // followed by `count` values

@@ -46,8 +46,6 @@ Result<PipeEnds> make_pipe(bool child_reads) {
     const int error = errno;
     return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
   }
-  // Fewer wake-ups for a flood. Refused where the user has too many such pages (pipe(7)).
-  ::fcntl(ours, F_SETPIPE_SZ, host::ByteSink::kPipeBytes);
   if (child_reads) return PipeEnds{.ours = std::move(write_end), .childs = std::move(read_end)};
   return PipeEnds{.ours = std::move(read_end), .childs = std::move(write_end)};
 }
@@ -106,9 +104,16 @@ Result<void> Execution::launch() {
   stdin_.emplace(std::move(in.ours));
   out_.pipe = std::move(out.ours);
   err_.pipe = std::move(err.ours);
+  // Fewer wake-ups for a flood. Refused where the user has too many such pages (pipe(7)).
+  for (const Pump* pump : {&out_, &err_}) {
+    ::fcntl(pump->pipe.get(), F_SETPIPE_SZ, host::ByteSink::kPipeBytes);
+  }
   report_pipe_ = std::move(report.ours);
   control_ = std::move(control.host);
-  return {};
+  if (has_stage2) {
+    LOOM_TRY(commit_file_, host::make_commit(run_.launch.commit));
+  }
+  return audit_run(session_, run_);
 }
 
 void Execution::watch_everything() {
@@ -273,8 +278,11 @@ void Execution::read_control() {
 
 void Execution::take_control(const host::ReceivedControl& received) {
   switch (received.message->kind) {
+    case ControlKind::kHere:
+      meet_command(received.sender);
+      return;
     case ControlKind::kReady:
-      if (!ready_) meet_command(received.sender);
+      meet_command(received.sender);
       ready_ = true;
       commit_when_ready();
       return;
@@ -288,21 +296,25 @@ void Execution::take_control(const host::ReceivedControl& received) {
 }
 
 void Execution::meet_command(pid_t sender) {
+  if (command_) return;
   // It waits for our commit, so the pid cannot have been reused.
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
   if (!run_.launch.jailed_pids) return;
   if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
+  static_cast<void>(jail_outlives_us());
   if (run_.launch.watched.empty()) return;
   if (auto table = host::MountTable::open(sender)) mounts_.emplace(std::move(*table));
 }
 
 // Process 1 of the jail arms its own parent-death signal right after it forked stage 2; until it
 // sleeps in wait, a helper that died would leave the jail behind.
-bool Execution::jail_outlives_us() const {
-  return jail_init_ > 0 && host::read_process_state(jail_init_) != 'S';
+bool Execution::jail_outlives_us() {
+  if (jail_init_ > 0 && host::read_process_state(jail_init_) == 'S') jail_init_ = 0;
+  return jail_init_ > 0;
 }
 
 bool Execution::demand_is_met() {
+  if (session_.options().demand == Demand::kBestEffort) return true;
   const std::vector<std::string> entries = conclude(run_.audit, witnessed_run());
   const std::vector<std::string> missing =
       unmet_layers(session_.options().demand, run_.policy, session_.facts().os,
@@ -330,7 +342,7 @@ void Execution::commit_when_ready() {
   if (mounts_) {
     if (auto points = mounts_->mount_points()) mount_points_ = std::move(*points);
   }
-  const auto sent = host::send_commit(control_.get(), run_.launch.commit);
+  const auto sent = host::send_commit(control_.get(), commit_file_.get());
   committed_ = sent.has_value();
   if (!sent) {
     note_cause("commit: " + sent.error().message);

@@ -85,7 +85,7 @@ class Execution {
   void meet_command(pid_t sender);
   void commit_when_ready();
   [[nodiscard]] bool demand_is_met();
-  [[nodiscard]] bool jail_outlives_us() const;
+  [[nodiscard]] bool jail_outlives_us();
   void close_control();
 
   void climb();
@@ -122,12 +122,13 @@ class Execution {
   std::string report_error_;
 
   UniqueFd control_;
+  UniqueFd commit_file_;  // made while the jail is being set up, sent when it is
   bool ready_ = false;
   bool committed_ = false;
   bool running_ = false;
   int commit_tries_ = 0;
-  pid_t jail_init_ = 0;
-  UniqueFd command_;  // pidfd of the process that becomes the command
+  pid_t jail_init_ = 0;  // process 1 of the jail, until it is known to die with us
+  UniqueFd command_;     // pidfd of the process that becomes the command
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::optional<host::MountTable> mounts_;

@@ -73,9 +73,11 @@ int plan_command(int argc, const char* const* argv, spdlog::logger& log) {
   const ParsedOptions parsed = parse_run_options("plan", argc, argv);
   if (parsed.exit_status) return *parsed.exit_status;
   // Nothing runs here, so nothing is demanded: what would be refused shows in the audit.
-  const auto decided = decide_for_person(parsed.options, Demand::kBestEffort, log);
-  if (!decided) {
-    std::fprintf(stderr, "loom-exec: %s\n", escaped(decided.error().message).c_str());
+  auto decided = decide_for_person(parsed.options, Demand::kBestEffort, log);
+  const auto audited = decided ? audit_run(*decided->session, decided->run) : Result<void>();
+  if (!decided || !audited) {
+    const Error& error = decided ? audited.error() : decided.error();
+    std::fprintf(stderr, "loom-exec: %s\n", escaped(error.message).c_str());
     return kNotSetUp;
   }
   const PreparedRun& run = decided->run;

@@ -64,9 +64,18 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
                                    .facts = std::move(facts),
                                    .nonce = session.next_nonce()}));
   LOOM_TRY(run.launch, backend.render(run.plan));
-  LOOM_TRY(run.audit, backend.audit(run.plan));
-  LOOM_TRY_VOID(refuse_known_unmet(session, run));
+  if (session.options().demand != Demand::kBestEffort) {
+    LOOM_TRY_VOID(audit_run(session, run));
+    LOOM_TRY_VOID(refuse_known_unmet(session, run));
+  }
   return run;
+}
+
+Result<void> audit_run(Session& session, PreparedRun& run) {
+  if (run.audited) return {};
+  LOOM_TRY(run.audit, session.backend().audit(run.plan));
+  run.audited = true;
+  return {};
 }
 
 }  // namespace loom::app

@@ -23,14 +23,20 @@ struct PreparedRun {
   Policy policy;
   JailPlan plan;
   LaunchSpec launch;
-  Audit audit;
+  Audit audit;  // once audit_run was here
+  bool audited = false;
   Command command;
 };
 
 inline constexpr std::size_t kMaxDirectoryBytes = 4'095;  // D19
 
-// The whole story up to the start: survey, facts, environment, plan, render, audit, and the part of
-// a demand that is known before anything runs. Every error is a refusal that names the thing.
+// The whole story up to the start: survey, facts, environment, plan, render, and, where there is a
+// demand, audit and the part of the demand that is known before anything runs. Every error is a
+// refusal that names the thing.
 [[nodiscard]] Result<PreparedRun> prepare_run(Session& session, RunRequest request);
+
+// The audit of a prepared run; once. Without a demand it waits for the start, so that it costs
+// nothing while the jail is being set up.
+[[nodiscard]] Result<void> audit_run(Session& session, PreparedRun& run);
 
 }  // namespace loom::app

@@ -98,8 +98,11 @@ Result<ReceivedControl> receive_control(int host_end) {
   return ReceivedControl{.message = std::move(decoded), .sender = sender.value_or(0)};
 }
 
-Result<void> send_commit(int host_end, ByteView document) {
-  LOOM_TRY(const UniqueFd file, make_memory_file("loom-commit", document));
+Result<UniqueFd> make_commit(ByteView document) {
+  return make_memory_file("loom-commit", document);
+}
+
+Result<void> send_commit(int host_end, int commit_file) {
   ControlMessage commit;
   commit.kind = ControlKind::kCommit;
   Bytes text = encode(commit);
@@ -114,8 +117,7 @@ Result<void> send_commit(int host_end, ByteView document) {
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
-  const int number = file.get();
-  std::memcpy(CMSG_DATA(header), &number, sizeof number);
+  std::memcpy(CMSG_DATA(header), &commit_file, sizeof commit_file);
   ssize_t sent = -1;
   do {
     sent = ::sendmsg(host_end, &message, MSG_NOSIGNAL | MSG_DONTWAIT);

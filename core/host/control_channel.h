@@ -23,7 +23,9 @@ struct ReceivedControl {
 };
 [[nodiscard]] Result<ReceivedControl> receive_control(int host_end);
 
-// Sends the commit with its document in a sealed memory file.
-[[nodiscard]] Result<void> send_commit(int host_end, ByteView document);
+// The commit's document in a sealed memory file, ready to be sent.
+[[nodiscard]] Result<UniqueFd> make_commit(ByteView document);
+// Sends the commit. `commit_file` is borrowed.
+[[nodiscard]] Result<void> send_commit(int host_end, int commit_file);
 
 }  // namespace loom::host

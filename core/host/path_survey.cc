@@ -54,9 +54,32 @@ PathFact fact_without_links(const AbsolutePath& path) {
                   .error = 0};
 }
 
+// The text of a link named in `parent`; empty when it cannot be read.
+std::string read_link(int parent, const char* name) {
+  std::array<char, PATH_MAX> text;
+  const ssize_t size = ::readlinkat(parent, name, text.data(), text.size());
+  return size <= 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+std::optional<PathFact> survey_in_one_step(const AbsolutePath& path, bool follow);
+
+// /bin -> usr/bin and its kind: one link at the very end, whose target has none and climbs nowhere.
+std::optional<PathFact> survey_last_link(const AbsolutePath& path, const std::string& target) {
+  if (target.empty() || target.find("..") != std::string::npos) return std::nullopt;
+  const std::string parent = path.parent().is_root() ? "/" : path.parent().str() + '/';
+  const auto led = AbsolutePath::parse(target.front() == '/' ? target : parent + target);
+  if (!led || target.back() == '/') return std::nullopt;
+  auto fact = survey_in_one_step(*led, false);
+  if (!fact) return std::nullopt;
+  fact->path = path;
+  fact->links.push_back(LinkFact{.place = path, .target = target});
+  return fact;
+}
+
 // Four system calls when no link is on the way, which is nearly always: the parent in one step, and
-// the object by name in it. Nothing when a link is met or the kernel is older than 5.6.
-std::optional<PathFact> survey_without_links(const AbsolutePath& path) {
+// the object by name in it. Nothing when a link is met (but, with `follow`, one at the end) or the
+// kernel is older than 5.6.
+std::optional<PathFact> survey_in_one_step(const AbsolutePath& path, bool follow) {
   PathFact fact = fact_without_links(path);
   const std::string parent_path = path.parent().str();
   open_how how{};
@@ -82,7 +105,9 @@ std::optional<PathFact> survey_without_links(const AbsolutePath& path) {
     fact.error = errno;
     return fact;
   }
-  if (S_ISLNK(about.st_mode)) return std::nullopt;
+  if (S_ISLNK(about.st_mode)) {
+    return follow ? survey_last_link(path, read_link(parent.get(), name)) : std::nullopt;
+  }
   set_object(fact, about);
   return fact;
 }
@@ -203,7 +228,7 @@ class Walk {
 }  // namespace
 
 PathFact survey_path(const AbsolutePath& path) {
-  if (auto fact = survey_without_links(path)) return std::move(*fact);
+  if (auto fact = survey_in_one_step(path, true)) return std::move(*fact);
   return Walk(path).run();
 }
 

@@ -310,6 +310,7 @@ struct Fields<Versioned<Ref>> {
 template <class T>
 Bytes encode_value(const T& value) {
   ValueWriter out;
+  out.reserve(4'096);  // most values fit; a few doublings are left for the others
   Writer(out).write_struct(Versioned<const T&>{.version = kValueVersion, .value = value});
   return out.take();
 }

@@ -7,7 +7,7 @@ namespace loom::archive {
 template <>
 struct Enumerators<ControlKind> {
   static constexpr ControlKind kFirst = ControlKind::kReady;
-  static constexpr ControlKind kLast = ControlKind::kFailed;
+  static constexpr ControlKind kLast = ControlKind::kHere;
 };
 template <>
 struct Enumerators<Stage2Step> {

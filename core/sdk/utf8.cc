@@ -1,5 +1,6 @@
 #include <loom/utf8.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -87,6 +88,9 @@ std::string escape(std::string_view text, std::size_t max_bytes, std::string_vie
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
+  // Nearly everything that passes here is ASCII from end to end.
+  const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (std::all_of(text.begin(), text.end(), ascii)) return true;
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);
     if (length == 0) return false;

@@ -2,6 +2,7 @@
 #include <loom/utf8.h>
 #include <loom/value.h>
 
+#include <cstring>
 #include <limits>
 #include <msgpack.hpp>
 
@@ -13,8 +14,10 @@ class Appender {
  public:
   explicit Appender(Bytes& out) : out_(out) {}
   void write(const char* data, std::size_t size) {
-    const auto* first = reinterpret_cast<const std::byte*>(data);
-    out_.insert(out_.end(), first, first + size);
+    // Called for every byte or two; insert would ask far more questions.
+    const std::size_t before = out_.size();
+    out_.resize(before + size);
+    std::memcpy(out_.data() + before, data, size);
   }
 
  private:

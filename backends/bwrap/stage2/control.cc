@@ -95,6 +95,12 @@ StepResult<Bytes> read_sealed_file(int fd, Stage2Step step, const char* what) {
   return bytes;
 }
 
+void send_here(int control) noexcept {
+  ControlMessage message;
+  message.kind = ControlKind::kHere;
+  send_packet(control, message, MSG_DONTWAIT);
+}
+
 StepResult<void> send_ready(int control) {
   ControlMessage message;
   message.kind = ControlKind::kReady;

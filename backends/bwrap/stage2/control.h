@@ -13,6 +13,9 @@ namespace loom::bwrap {
 // it in messages.
 [[nodiscard]] StepResult<Bytes> read_sealed_file(int fd, Stage2Step step, const char* what);
 
+// Tells the host which process this is. Best effort: ready says it again.
+void send_here(int control) noexcept;
+
 // Tells the host that the report is complete. Whoever sends this becomes the command.
 [[nodiscard]] StepResult<void> send_ready(int control);
 

@@ -34,10 +34,13 @@ StepResult<CommitDocument> prepare_and_wait() {
   if (!fill_standard_descriptors()) return stop(Stage2Step::kDocument, "/dev/null", errno);
   if (!close_unexpected_descriptors()) return stop(Stage2Step::kDocument, "/proc/self/fd", errno);
   ::signal(SIGPIPE, SIG_IGN);  // a report that nobody reads is an error here, not a death
+  send_here(kControlFd);
   LOOM_TRY(const PrepareDocument document, read_document());
   LOOM_TRY(const InnerReport report, prepare(document));
   LOOM_TRY_VOID(write_report(report, kReportFd));
   LOOM_TRY_VOID(send_ready(kControlFd));
+  // While the host judges the report: what the command must not inherit, and nothing it waits for.
+  LOOM_TRY_VOID(shed_inheritance());
   return await_commit(kControlFd);
 }
 

@@ -174,6 +174,12 @@ StepResult<void> enter(const std::string& cwd) {
 
 }  // namespace
 
+StepResult<void> shed_inheritance() {
+  if (!mark_descriptors_for_closing()) return stop(Stage2Step::kExecute, "descriptors", errno);
+  reset_signals();
+  return {};
+}
+
 Failure run_command(CommitDocument document) {
   if (document.argv.empty()) {
     return {.step = Stage2Step::kCommit, .thing = "commit document: argv is empty"};
@@ -183,10 +189,6 @@ Failure run_command(CommitDocument document) {
   const auto directories = find_path(document.environment);
   const Program program{.argv = pointers_to(document.argv),
                         .environment = pointers_to(document.environment)};
-  if (!mark_descriptors_for_closing()) {
-    return {.step = Stage2Step::kExecute, .thing = "descriptors", .error = errno};
-  }
-  reset_signals();
   if (name.find('/') != std::string::npos) return execute_path(program, name);
   if (name.empty() || !directories) return not_found(name);
   return search_path(program, name, *directories);

@@ -6,7 +6,11 @@
 
 namespace loom::bwrap {
 
-// Becomes the command: its directory, default signals, descriptors 0 to 2, exactly its environment.
+// Default signals, an empty mask, and nothing but descriptors 0 to 2 open across an exec; the
+// others stay usable until then.
+[[nodiscard]] StepResult<void> shed_inheritance();
+
+// Becomes the command: its directory, exactly its environment. After shed_inheritance.
 // Returns only when that did not work, and says how: kDirectory, kLookup (there is no such program)
 // or kExecute (there is one, and the kernel refused it).
 //

@@ -12,6 +12,8 @@ namespace loom {
 // The conversation on the control channel between the host and a stage 2: one end of a
 // SOCK_SEQPACKET pair, one message a packet. docs/jail.md, "Prepare, report, commit".
 //
+//   stage 2 -> host  here     first of all, so that the host looks at the process while it
+//                             prepares. May be left out
 //   stage 2 -> host  ready    after the report pipe was written and closed. The kernel's
 //   credentials
 //                             of this packet tell the host the process that becomes the command
@@ -21,7 +23,7 @@ namespace loom {
 //
 // End of file towards stage 2 means: do not run, exit 126. End of file towards the host after a
 // commit means: the command is running (the socket is close-on-exec).
-enum class ControlKind : std::uint8_t { kReady = 1, kCommit = 2, kFailed = 3 };
+enum class ControlKind : std::uint8_t { kReady = 1, kCommit = 2, kFailed = 3, kHere = 4 };
 
 // Where stage 2 stopped. Steps up to kReport precede the report.
 enum class Stage2Step : std::uint8_t {

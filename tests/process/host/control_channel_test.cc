@@ -98,7 +98,7 @@ TEST_F(ControlChannelTest, TheOtherSideGoingAwayIsTheEnd) {
 }
 
 TEST_F(ControlChannelTest, TheEndWithOurCommitUnreadIsTheEndToo) {
-  ASSERT_TRUE(send_commit(pair_.host.get(), as_bytes("document")));
+  ASSERT_TRUE(send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get()));
   pair_.child.reset();
 
   const auto received = receive_control(pair_.host.get());
@@ -131,7 +131,7 @@ TEST_F(ControlChannelTest, RubbishAnEmptyAndATooLongMessageAreErrors) {
 }
 
 TEST_F(ControlChannelTest, ACommitCarriesItsDocumentSealed) {
-  ASSERT_TRUE(send_commit(pair_.host.get(), as_bytes("document")));
+  ASSERT_TRUE(send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get()));
 
   Bytes text;
   const UniqueFd document = receive_descriptor(pair_.child.get(), text);
@@ -147,7 +147,7 @@ TEST_F(ControlChannelTest, ACommitCarriesItsDocumentSealed) {
 TEST_F(ControlChannelTest, ACommitToNobodyIsAnErrorWithoutASignal) {
   pair_.child.reset();
 
-  const auto sent = send_commit(pair_.host.get(), as_bytes("document"));
+  const auto sent = send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get());
 
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().sys_errno, EPIPE);

@@ -136,6 +136,7 @@ std::optional<ControlMessage> Stage2Run::receive() {
   bytes.resize(static_cast<std::size_t>(n));
   auto message = decode_control_message(bytes);
   if (!message) return std::nullopt;
+  if (message->kind == ControlKind::kHere) return receive();
   return std::move(*message);
 }
 

@@ -146,6 +146,7 @@ std::vector<std::string> notes(const ResolvedPolicy& policy) {
 // The part of a plan that only bubblewrap can realise.
 Result<void> plan_view(const ResolvedPolicy& policy, RunMemo& memo, JailPlan& plan) {
   LOOM_TRY_VOID(refuse_protected_proc(policy));
+  LOOM_TRY_VOID(refuse_host_proc(policy));
   LOOM_TRY_VOID(refuse_mounts_over_masks(policy));
   plan.view = build_view(policy);
   const ViewReplay replay(plan.view);

@@ -105,6 +105,25 @@ Result<void> refuse_protected_proc(const ResolvedPolicy& policy) {
       return fail(ErrorCode::kDenied, "protected path " + path.written.str() +
                                           " is at or above /proc, which the jail itself needs");
     }
+    if (path.real.is_within(proc) || path.written.is_within(proc)) {
+      return fail(ErrorCode::kDenied, "protected path " + path.written.str() +
+                                          " is below /proc, which in the jail is the jail's own");
+    }
+    if (path.real == known_path(kDevRoot) || path.written == known_path(kDevRoot)) {
+      return fail(ErrorCode::kDenied, "protected path /dev: the jail has its own, and needs it");
+    }
+  }
+  return {};
+}
+
+// Security: the host's /proc would show the command every process of the machine.
+Result<void> refuse_host_proc(const ResolvedPolicy& policy) {
+  const AbsolutePath proc = known_path(kProcRoot);
+  for (const NamedMount& mount : policy.mounts) {
+    if (mount.at.real.is_within(proc) || proc.is_within(mount.at.real)) {
+      return fail(ErrorCode::kDenied, "mount " + mount.at.written.str() +
+                                          " would put the host's /proc over the jail's own");
+    }
   }
   return {};
 }

@@ -19,6 +19,8 @@ namespace loom::bwrap {
 
 // A protected path at or above /proc: stage 2 is started through the jail's own /proc.
 [[nodiscard]] Result<void> refuse_protected_proc(const ResolvedPolicy& policy);
+// Mounts at, above or below /proc: the host's would cover the jail's own.
+[[nodiscard]] Result<void> refuse_host_proc(const ResolvedPolicy& policy);
 
 // A mount that meets a protected path once links are followed. The decoder compares only the
 // spelling, and a mount is laid after the masks.

@@ -24,8 +24,8 @@ constexpr short kReadable = POLLIN;
 // One stream's share of a wake-up; the other stream, frames and timers get their turn after it.
 constexpr int kReadsPerWakeUp = 4;
 // How often, and how long apart, a commit is put off until the jail would die with us.
-constexpr int kMaxCommitTries = 100;
-constexpr std::chrono::microseconds kCommitPause{200};
+constexpr int kMaxCommitTries = 2'000;
+constexpr std::chrono::milliseconds kCommitPause{1};
 
 struct PipeEnds {
   UniqueFd ours;
@@ -70,6 +70,7 @@ Result<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Sessi
   LOOM_TRY_VOID(execution->launch());
   execution->watch_everything();
   execution->arm_wall_clock();
+  execution->arm_setup_clock();
   return execution;
 }
 
@@ -139,12 +140,24 @@ void Execution::arm_wall_clock() {
   });
 }
 
+// A launcher that never gets as far as stage 2 must not keep the helper busy for good.
+void Execution::arm_setup_clock() {
+  if (!control_) return;
+  setup_timer_ = loop_.at(std::chrono::steady_clock::now() + kSetupLimit, [this] {
+    setup_timer_.reset();
+    if (!committed_) {
+      note_cause("the jail was not ready after 30 s");
+      kill_now();
+    }
+  });
+}
+
 Execution::~Execution() {
-  for (const auto& timer : {climb_timer_, wall_timer_, drain_timer_, commit_timer_}) {
+  for (const auto& timer : {climb_timer_, wall_timer_, drain_timer_, commit_timer_, setup_timer_}) {
     if (timer) loop_.cancel(*timer);
   }
   for (const int fd : {out_.pipe.get(), err_.pipe.get(), stdin_ ? stdin_->fd() : -1,
-                       report_pipe_.get(), control_.get(), child_.pidfd.get()}) {
+                       report_pipe_.get(), control_.get(), child_.pidfd.get(), init_pidfd_.get()}) {
     if (fd >= 0) loop_.forget(fd);
   }
   if (child_.pid > 0 && !ended_) {
@@ -300,7 +313,11 @@ void Execution::meet_command(pid_t sender) {
   // It waits for our commit, so the pid cannot have been reused.
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
   if (!run_.launch.jailed_pids) return;
+  if (host::shares_namespaces(sender, run_.policy.network.blocks_direct())) {
+    return refuse_commit("the launcher made no namespaces of the jail's own");
+  }
   if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
+  if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
   static_cast<void>(jail_outlives_us());
   if (run_.launch.watched.empty()) return;
   if (auto table = host::MountTable::open(sender)) mounts_.emplace(std::move(*table));
@@ -327,27 +344,46 @@ void Execution::commit_when_ready() {
   if (!ready_ || report_pipe_ || committed_ || !control_) return;
   if (ended_ || cancel_.cancelled()) return;
   if (!refused_demand_.empty() || commit_timer_) return;
-  if (!demand_is_met()) {
-    note_cause("demand not met: " + refused_demand_);
-    close_control();
-    return;
-  }
-  if (jail_outlives_us() && ++commit_tries_ < kMaxCommitTries) {
+  if (!demand_is_met()) return refuse_commit("demand not met: " + refused_demand_);
+  if (jail_outlives_us()) {
+    if (++commit_tries_ == kMaxCommitTries) {
+      return refuse_commit("process 1 of the jail did not get ready to die with the helper");
+    }
     commit_timer_ = loop_.at(std::chrono::steady_clock::now() + kCommitPause, [this] {
       commit_timer_.reset();
       commit_when_ready();
     });
     return;
   }
-  if (mounts_) {
-    if (auto points = mounts_->mount_points()) mount_points_ = std::move(*points);
-  }
+  if (!masks_are_in_place()) return refuse_commit("a mask is not in place");
   const auto sent = host::send_commit(control_.get(), commit_file_.get());
   committed_ = sent.has_value();
-  if (!sent) {
-    note_cause("commit: " + sent.error().message);
-    close_control();
+  if (!sent) refuse_commit("commit: " + sent.error().message);
+}
+
+// Stage 2 meets the end of the channel and exits without running anything.
+void Execution::refuse_commit(const std::string& cause) {
+  note_cause(cause);
+  close_control();
+}
+
+// bubblewrap masks whatever object has the name when it gets there. Stage 2 sees a mask in its
+// place; only out here can be seen whether what lies under it is still what was to be hidden.
+bool Execution::masks_are_in_place() {
+  if (run_.launch.watched.empty() || !run_.launch.jailed_pids) return true;
+  auto points = mounts_ ? mounts_->mount_points()
+                        : Result<std::vector<std::string>>(
+                              fail(ErrorCode::kSystem, "the jail's mount table is not readable"));
+  if (points) mount_points_ = std::move(*points);
+  for (const WatchedPath& watched : run_.launch.watched) {
+    const bool mounted =
+        !watched.masked ||
+        std::binary_search(mount_points_.begin(), mount_points_.end(), watched.path.str());
+    if (mounted && host::survey_path(watched.path).identity == watched.identity) continue;
+    missing_masks_.push_back("mounts: protected " + watched.path.str() +
+                             " was exchanged while the jail was set up");
   }
+  return missing_masks_.empty();
 }
 
 void Execution::close_control() {
@@ -415,29 +451,41 @@ void Execution::child_ended() {
   const auto status = host::reap_if_ended(child_.pidfd.get());
   if (status && !*status) return;
   ended_ = status ? **status : host::ExitStatus{.code = 127, .signal = 0};
+  if (!status) note_cause("wait: " + status.error().message);
+  lost_end_ = !status;
   loop_.forget(child_.pidfd.get());
   cancel_.end();
-  for (auto* timer : {&climb_timer_, &wall_timer_, &commit_timer_}) {
+  for (auto* timer : {&climb_timer_, &wall_timer_, &commit_timer_, &setup_timer_}) {
     if (*timer) loop_.cancel(**timer);
     timer->reset();
   }
   if (stdin_->fd() >= 0) loop_.forget(stdin_->fd());
   stdin_->abandon();
   pause_output(false);
+  if (init_pidfd_) loop_.watch(init_pidfd_.get(), kReadable, [this](short) { jail_ended(); });
   drain_timer_ = loop_.at(std::chrono::steady_clock::now() + kDrainLimit, [this] {
     drain_timer_.reset();
     close_output(Stream::kStdout);
     close_output(Stream::kStderr);
-    finish();
+    if (init_pidfd_) jail_ended();
+    if (!finished_) finish();
   });
   finish_when_drained();
 }
 
+// Process 1 ends when every other process of the jail has; its supervisor does not wait for that.
+void Execution::jail_ended() {
+  loop_.forget(init_pidfd_.get());
+  init_pidfd_.reset();
+  finish_when_drained();
+}
+
 void Execution::finish_when_drained() {
-  if (ended_ && !out_.pipe && !err_.pipe) finish();
+  if (ended_ && !out_.pipe && !err_.pipe && !init_pidfd_) finish();
 }
 
 void Execution::finish() {
+  finished_ = true;
   if (drain_timer_) loop_.cancel(*drain_timer_);
   drain_timer_.reset();
   // Whatever stage 2 still said lies in the pipe and the socket; nobody writes to them any more.
@@ -465,7 +513,7 @@ WitnessedRun Execution::witnessed_run() const {
 // D23: a mask hides the object and the name of the launch. Who replaces the name from outside
 // detaches it.
 std::vector<std::string> Execution::replaced_masks() const {
-  std::vector<std::string> skips;
+  std::vector<std::string> skips = missing_masks_;
   if (!committed_) return skips;
   std::vector<std::string> lost;
   if (mounts_) {
@@ -500,6 +548,9 @@ ExecResult Execution::make_result() {
   OutcomeFacts facts{.code = ended_->code,
                      .signal = ended_->signal,
                      .had_stage2 = run_.launch.report_number >= 0,
+                     .lost_end = lost_end_,
+                     .cpu_limited = run_.policy.limits.cpu_s.has_value(),
+                     .file_limited = run_.policy.limits.fsize_bytes.has_value(),
                      .committed = committed_,
                      .running = running_,
                      .refused_demand = refused_demand_,

@@ -24,7 +24,8 @@
 
 namespace loom::app {
 
-inline constexpr Millis kDrainLimit{500};  // docs/wire.md 6.3
+inline constexpr Millis kDrainLimit{500};     // docs/wire.md 6.3
+inline constexpr Millis kSetupLimit{30'000};  // from the start to the commit, whatever wall_s says
 
 // What an execution tells its owner. Called from the event loop; on_exit is the last call and comes
 // once. None of them may destroy the execution: it is still on the stack.
@@ -73,6 +74,7 @@ class Execution {
   [[nodiscard]] Result<void> launch();
   void watch_everything();
   void arm_wall_clock();
+  void arm_setup_clock();
 
   void pump(Pump& pump);
   // One read's worth of output; false when there is no more for now, or ever.
@@ -86,6 +88,8 @@ class Execution {
   void commit_when_ready();
   [[nodiscard]] bool demand_is_met();
   [[nodiscard]] bool jail_outlives_us();
+  [[nodiscard]] bool masks_are_in_place();
+  void refuse_commit(const std::string& cause);
   void close_control();
 
   void climb();
@@ -94,6 +98,7 @@ class Execution {
   void note_cause(const std::string& cause);
 
   void child_ended();
+  void jail_ended();
   void finish_when_drained();
   void finish();
   [[nodiscard]] ExecResult make_result();
@@ -128,17 +133,22 @@ class Execution {
   bool running_ = false;
   int commit_tries_ = 0;
   pid_t jail_init_ = 0;  // process 1 of the jail, until it is known to die with us
+  UniqueFd init_pidfd_;  // the same process, until it has ended and every other of the jail with it
   UniqueFd command_;     // pidfd of the process that becomes the command
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::optional<host::MountTable> mounts_;
   std::vector<std::string> mount_points_;
+  std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent
 
+  bool finished_ = false;
+  bool lost_end_ = false;  // how the child ended could not be learned
   std::string first_cause_;
   std::optional<host::EventLoop::TimerId> climb_timer_;
   std::optional<host::EventLoop::TimerId> wall_timer_;
   std::optional<host::EventLoop::TimerId> drain_timer_;
   std::optional<host::EventLoop::TimerId> commit_timer_;
+  std::optional<host::EventLoop::TimerId> setup_timer_;
 };
 
 }  // namespace loom::app

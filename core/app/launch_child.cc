@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
+#include "host/errno_text.h"
 #include "host/memory_file.h"
 
 namespace loom::app {
@@ -106,6 +108,10 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
   add_streams(launch, streams, request.moves);
   if (launch.stdin_number != 0) {
     UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!nothing) {
+      const int error = errno;
+      return fail(ErrorCode::kSystem, "/dev/null: " + host::errno_text(error), error);
+    }
     request.moves.push_back({.from = nothing.get(), .to = 0});
     owned.push_back(std::move(nothing));
   }

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <loom/unique_fd.h>
 #include <loom/utf8.h>
+#include <loom/value.h>
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "host/errno_text.h"
@@ -18,32 +20,44 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Refuses what the library would quietly accept: the second of two equal keys. Throws, as its
-// callers do.
-class DuplicateKeys {
+// Remembers what the library would quietly accept, the second of two equal keys, and what would
+// lose its name on the way, a fraction.
+class JsonFaults {
  public:
-  bool operator()(int /*depth*/, Json::parse_event_t event, Json& parsed) {
+  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+    // What follows the parser walks the tree recursively.
+    if (depth > static_cast<int>(kMaxValueNesting)) {
+      note("nested too deeply");
+      return false;
+    }
     if (event == Json::parse_event_t::object_start) open_.emplace_back();
     if (event == Json::parse_event_t::object_end) open_.pop_back();
     if (event == Json::parse_event_t::key &&
         !open_.back().insert(parsed.get<std::string>()).second) {
-      duplicate_ = parsed.get<std::string>();
+      note("key \"" + escaped(parsed.get<std::string>()) + "\" stands twice");
+    }
+    if (event == Json::parse_event_t::key) key_ = parsed.get<std::string>();
+    if (event == Json::parse_event_t::value && parsed.is_number_float()) {
+      note("key \"" + escaped(key_) + "\": expected integer, found a fraction");
     }
     return true;
   }
-  [[nodiscard]] const std::string& found() const { return duplicate_; }
+  // Empty when there was none; else the first.
+  [[nodiscard]] const std::string& found() const { return fault_; }
 
  private:
+  void note(std::string fault) {
+    if (fault_.empty()) fault_ = std::move(fault);
+  }
   std::vector<std::set<std::string>> open_;
-  std::string duplicate_;
+  std::string key_;
+  std::string fault_;
 };
 
 Result<Bytes> json_to_msgpack(std::string_view text) try {
-  DuplicateKeys keys;
-  const Json document = Json::parse(text, std::ref(keys));
-  if (!keys.found().empty()) {
-    return fail(ErrorCode::kInvalidRequest, "key \"" + escaped(keys.found()) + "\" stands twice");
-  }
+  JsonFaults faults;
+  const Json document = Json::parse(text, std::ref(faults));
+  if (!faults.found().empty()) return fail(ErrorCode::kInvalidRequest, faults.found());
   const std::vector<std::uint8_t> packed = Json::to_msgpack(document);
   const ByteView bytes = std::as_bytes(std::span(packed));
   return Bytes(bytes.begin(), bytes.end());

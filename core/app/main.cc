@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -14,11 +15,13 @@
 
 namespace {
 
-// Descriptors 0, 1 and 2 must be somebody's: a file opened later must never become the frame
-// stream.
+// Descriptors 0, 1 and 2 must be somebody's, and of use: a file opened later must never become the
+// frame stream.
 bool fill_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags >= 0 && (flags & O_PATH) != 0) return false;
+    if (flags >= 0) continue;
     if (::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd) return false;
   }
   return true;
@@ -26,6 +29,18 @@ bool fill_standard_descriptors() {
 
 // Security: whatever the caller left open would otherwise be one mistake away from the jail.
 void close_inherited(int first) { ::close_range(static_cast<unsigned>(first), ~0u, 0); }
+
+// The same for a person, whose options may name such a descriptor (--report-file >(…)): kept, and
+// closed in everything that is executed.
+void keep_inherited_to_ourselves() { ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC); }
+
+// What a caller may have left behind, and what would end us without a word. Children get the
+// defaults.
+void set_signals() {
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that is gone is an error value of the write
+  ::signal(SIGXFSZ, SIG_IGN);  // the same for a file that may not grow
+  ::signal(SIGCHLD, SIG_DFL);  // ignored, it would take every exit status away
+}
 
 // Replaces this process with the stage 2 of the platform's backend, which explains itself.
 int become_stage2(char** argv) {
@@ -47,7 +62,7 @@ int dispatch(int argc, char** argv) {
     return 0;
   }
   if (first == "run" || first == "plan") {
-    close_inherited(3);
+    keep_inherited_to_ourselves();
     return first == "run" ? loom::app::run_command(argc - 2, argv + 2, log)
                           : loom::app::plan_command(argc - 2, argv + 2, log);
   }
@@ -58,13 +73,15 @@ int dispatch(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) noexcept {
-  if (!fill_standard_descriptors()) return 1;
+  if (!fill_standard_descriptors()) {
+    std::fputs("loom-exec: descriptors 0 to 2 cannot be used\n", stderr);
+    return 1;
+  }
   // A helper with more privilege than its caller would lend it out by loading anything.
   if (::getauxval(AT_SECURE) != 0 || ::geteuid() != ::getuid() || ::getegid() != ::getgid()) {
     std::fputs("loom-exec: refuses to run with more privilege than its caller\n", stderr);
     return 1;
   }
-  // A reader that is gone is an error value of the write; children get the default back.
-  ::signal(SIGPIPE, SIG_IGN);
+  set_signals();
   return dispatch(argc, argv);
 }

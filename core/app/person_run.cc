@@ -11,6 +11,7 @@
 
 #include "app/load_policy.h"
 #include "host/errno_text.h"
+#include "host/path_survey.h"
 
 namespace loom::app {
 namespace {
@@ -50,13 +51,35 @@ Result<Policy> policy_for(const RunOptions& options, const Caller& caller) {
   return policy;
 }
 
+// What the command writes there must reach the host: a workspace below the jail's own /tmp would be
+// gone afterwards, and nobody would have said so.
+Result<void> check_writable(const PreparedRun& run) {
+  for (const AbsolutePath& root : run.policy.writable_roots) {
+    const MountOperation* effective = nullptr;
+    const AbsolutePath real = host::survey_path(root).real;
+    for (const MountOperation& operation : run.plan.view) {
+      if (real.is_within(operation.region)) effective = &operation;
+    }
+    const bool lost = effective != nullptr && effective->mount_class != MountClass::kWritable &&
+                      effective->mount_class != MountClass::kMountReadWrite;
+    if (lost) {
+      return fail(ErrorCode::kDenied, "what is written to " + escaped(root.str()) +
+                                          " would not be kept: in the jail it lies in the " +
+                                          std::string(mount_class_name(effective->mount_class)) +
+                                          " " + effective->region.str());
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<PersonRun> decide_for_person(const RunOptions& options, Demand demand, spdlog::logger& log) {
+Result<PersonRun> decide_for_person(RunOptions options, Demand demand, spdlog::logger& log) {
   const Caller caller = this_caller();
   if (caller.directory.empty()) {
     return fail(ErrorCode::kSystem, "the current directory does not exist any more");
   }
+  resolve_parent_steps(options, caller.directory);
   LOOM_TRY(Policy policy, policy_for(options, caller));
   LOOM_TRY(const host::Installation installation, host::find_installation());
   const auto path = caller.environment.find("PATH");
@@ -74,6 +97,7 @@ Result<PersonRun> decide_for_person(const RunOptions& options, Demand demand, sp
   LOOM_TRY(request.cwd, directory_of(options, caller, policy));
   request.policy = std::move(policy);
   LOOM_TRY(PreparedRun run, prepare_run(*session, std::move(request)));
+  if (options.policy_file.empty()) LOOM_TRY_VOID(check_writable(run));
   return PersonRun{.session = std::move(session), .run = std::move(run)};
 }
 

@@ -19,7 +19,7 @@ struct PersonRun {
 
 // `demand` overrides the options' (plan shows also what would be refused). Errors are sentences for
 // the person.
-[[nodiscard]] Result<PersonRun> decide_for_person(const RunOptions& options, Demand demand,
+[[nodiscard]] Result<PersonRun> decide_for_person(RunOptions options, Demand demand,
                                                   spdlog::logger& log);
 
 }  // namespace loom::app

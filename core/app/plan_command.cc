@@ -77,7 +77,7 @@ int plan_command(int argc, const char* const* argv, spdlog::logger& log) {
   const auto audited = decided ? audit_run(*decided->session, decided->run) : Result<void>();
   if (!decided || !audited) {
     const Error& error = decided ? audited.error() : decided.error();
-    std::fprintf(stderr, "loom-exec: %s\n", escaped(error.message).c_str());
+    std::fprintf(stderr, "loom-exec: %s\n", printable(error.message).c_str());
     return kNotSetUp;
   }
   const PreparedRun& run = decided->run;

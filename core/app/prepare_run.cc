@@ -21,16 +21,31 @@ Result<void> check_directory(const std::string& cwd) {
               "cwd \"" + escaped(cwd, 256) + "\" is not an absolute path of at most 4095 bytes");
 }
 
-std::vector<AbsolutePath> existing_directories(std::vector<AbsolutePath> candidates) {
-  std::erase_if(candidates, [](const AbsolutePath& path) { return !host::is_directory(path); });
-  return candidates;
+// Those of the candidates that are directories and do not lead into `excluded`, whichever way
+// either is spelled: a program must not be found where the command can put one.
+std::vector<AbsolutePath> usable_directories(const std::vector<AbsolutePath>& candidates,
+                                             const std::vector<AbsolutePath>& excluded) {
+  std::vector<AbsolutePath> real_excluded;
+  for (const AbsolutePath& region : excluded) {
+    real_excluded.push_back(host::survey_path(region).real);
+  }
+  std::vector<AbsolutePath> usable;
+  for (const AbsolutePath& candidate : candidates) {
+    const PathFact fact = host::survey_path(candidate);
+    const bool writable =
+        std::any_of(real_excluded.begin(), real_excluded.end(),
+                    [&](const AbsolutePath& region) { return fact.real.is_within(region); });
+    if (fact.kind == PathKind::kDirectory && !writable) usable.push_back(candidate);
+  }
+  return usable;
 }
 
 Command make_command(const Session& session, RunRequest& request, const Survey& survey) {
   const auto wanted = request.environment.find("PATH");
   const std::string requested = wanted == request.environment.end() ? "" : wanted->second;
-  std::vector<AbsolutePath> directories = existing_directories(
-      path_candidates(requested, session.options().search_path, survey.search_excluded));
+  std::vector<AbsolutePath> directories = usable_directories(
+      path_candidates(requested, session.options().search_path, survey.search_excluded),
+      survey.search_excluded);
   return {.argv = std::move(request.argv),
           .environment = build_environment({.requested = std::move(request.environment),
                                             .allow = request.policy.env_allow,

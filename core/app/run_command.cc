@@ -16,6 +16,7 @@
 
 #include "app/execution.h"
 #include "app/person_run.h"
+#include "app/report_target.h"
 #include "host/byte_sink.h"
 #include "host/errno_text.h"
 #include "report/human_report.h"
@@ -61,14 +62,21 @@ class Terminal {
   std::optional<ExecResult> result_;
   Bytes held_;  // a chunk of stdin the queue had no room for
   bool held_eof_ = false;
-  bool asked_ = false;  // a stop signal came before
+  bool asked_ = false;     // a stop signal came before
+  bool given_up_ = false;  // one came after the command's end: what is unwritten stays so
   std::string lost_output_;
 };
 
 Result<UniqueFd> catch_stop_signals() {
   sigset_t stops;
   sigemptyset(&stops);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&stops, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction inherited {};
+    // Ignored by whoever started us (nohup): it stays ignored.
+    const bool ignored =
+        ::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
+    if (!ignored) sigaddset(&stops, signal);
+  }
   ::sigprocmask(SIG_BLOCK, &stops, nullptr);
   UniqueFd fd(::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
   if (fd) return fd;
@@ -107,7 +115,7 @@ Result<ExecResult> Terminal::run(Session& session, PreparedRun prepared) {
   } else {
     loop_.watch(STDIN_FILENO, POLLIN, [this](short) { forward_stdin(); });
   }
-  while (!result_ || !all_written()) LOOM_TRY_VOID(loop_.run_once());
+  while (!result_ || (!all_written() && !given_up_)) LOOM_TRY_VOID(loop_.run_once());
   execution_.reset();
   return std::move(*result_);
 }
@@ -174,6 +182,8 @@ void Terminal::offer(ByteView chunk, bool eof) {
 void Terminal::take_signal() {
   signalfd_siginfo info{};
   if (::read(signals_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return;
+  // The command has ended, and whoever should read its output does not.
+  if (result_) given_up_ = true;
   if (!execution_ || result_) return;
   // The first asks the command to stop, the second does not ask.
   if (asked_) {
@@ -184,39 +194,17 @@ void Terminal::take_signal() {
   asked_ = true;
 }
 
-// Before the command runs: it must not be able to choose, by a link in its workspace, what we
-// overwrite.
-Result<UniqueFd> open_report_file(const std::string& file) {
-  if (file.empty()) return UniqueFd();
-  UniqueFd fd(::open(file.c_str(),
-                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
-  if (fd) return fd;
-  const int error = errno;
-  return fail(ErrorCode::kSystem, "--report-file " + escaped(file) + ": " + host::errno_text(error),
-              error);
-}
-
-void write_report(ReportForm form, int fd, const ExecResult& result) {
+void write_report(ReportForm form, const ReportTarget& report, const ExecResult& result) {
   if (form == ReportForm::kNone) return;
-  const std::string text =
-      form == ReportForm::kJson ? render_json_report(result) : render_human_report(result);
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t wrote = ::write(fd, rest.data(), rest.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      std::fprintf(stderr, "loom-exec: the report could not be written: %s\n",
-                   host::errno_text(errno).c_str());
-      return;
-    }
-    rest.remove_prefix(static_cast<std::size_t>(wrote));
-  }
+  const auto written = report.write(form == ReportForm::kJson ? render_json_report(result)
+                                                              : render_human_report(result));
+  if (!written) std::fprintf(stderr, "loom-exec: %s\n", printable(written.error().message).c_str());
 }
 
 // Nothing ran. A program that asked for JSON gets the refusal in the same form as a report.
-int refuse(const RunOptions& options, int report_fd, const std::string& message) {
+int refuse(const RunOptions& options, const ReportTarget& report, const std::string& message) {
   std::fprintf(stderr, "loom-exec: %s\nloom-exec: the command was not run\n",
-               escaped(message).c_str());
+               printable(message).c_str());
   if (options.report == ReportForm::kJson) {
     ExecResult nothing;
     nothing.code = kNotSetUp;
@@ -224,7 +212,7 @@ int refuse(const RunOptions& options, int report_fd, const std::string& message)
                        .detail = message,
                        .first_cause = "refused before the start",
                        .shell_status = kNotSetUp};
-    write_report(options.report, report_fd, nothing);
+    write_report(options.report, report, nothing);
   }
   return kNotSetUp;
 }
@@ -235,16 +223,15 @@ int run_command(int argc, const char* const* argv, spdlog::logger& log) {
   ParsedOptions parsed = parse_run_options("run", argc, argv);
   if (parsed.exit_status) return *parsed.exit_status;
   const RunOptions& options = parsed.options;
-  const auto report_file = open_report_file(options.report_file);
-  if (!report_file) return refuse(options, STDERR_FILENO, report_file.error().message);
-  const int report_fd = *report_file ? report_file->get() : STDERR_FILENO;
+  auto report = ReportTarget::open(options.report_file);
+  if (!report) return refuse(options, ReportTarget(), report.error().message);
   auto decided = decide_for_person(options, options.demand, log);
-  if (!decided) return refuse(options, report_fd, decided.error().message);
+  if (!decided) return refuse(options, *report, decided.error().message);
   auto terminal = Terminal::open();
-  if (!terminal) return refuse(options, report_fd, terminal.error().message);
+  if (!terminal) return refuse(options, *report, terminal.error().message);
   const auto result = (*terminal)->run(*decided->session, std::move(decided->run));
-  if (!result) return refuse(options, report_fd, result.error().message);
-  write_report(options.report, report_fd, *result);
+  if (!result) return refuse(options, *report, result.error().message);
+  write_report(options.report, *report, *result);
   const int status = result->outcome.shell_status;
   if ((*terminal)->lost_output().empty()) return status;
   std::fprintf(stderr, "loom-exec: %s\n", (*terminal)->lost_output().c_str());

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -21,6 +23,20 @@ constexpr std::array<std::string_view, 16> kDefaultVariables = {
     "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "LC_NUMERIC",      "TERM",   "COLORTERM",
     "NO_COLOR", "TZ",          "COLUMNS", "LOOM_SCRATCH_DIR"};
 
+// Decimal digits and nothing else: the parser itself would wrap "-1" and read "010" as octal.
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::uint64_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto parsed = std::from_chars(text.data(), end, number);
+        if (parsed.ec != std::errc() || parsed.ptr != end) return text + " is not a whole number";
+        text = std::to_string(number);
+        return std::string();
+      },
+      "NUMBER");
+}
+
 void add_policy_options(CLI::App& app, RunOptions& options) {
   const auto own = "Policy";
   app.add_option("--workspace", options.workspace,
@@ -36,14 +52,23 @@ void add_policy_options(CLI::App& app, RunOptions& options) {
   app.add_option("--network", options.network, "off or full (default: off)")
       ->check(CLI::IsMember({"off", "full"}))
       ->group(own);
-  app.add_option("--cpu-seconds", options.limits.cpu_s, "CPU time of a process")->group(own);
+  app.add_option("--cpu-seconds", options.limits.cpu_s, "CPU time of a process")
+      ->check(whole_number())
+      ->group(own);
   app.add_option("--wall-seconds", options.limits.wall_s, "Time until the command is stopped")
+      ->check(whole_number())
       ->group(own);
   app.add_option("--memory-bytes", options.limits.mem_bytes, "Memory of all processes together")
+      ->check(whole_number())
       ->group(own);
-  app.add_option("--pids", options.limits.pids, "Processes and threads")->group(own);
-  app.add_option("--file-bytes", options.limits.fsize_bytes, "Largest file to write")->group(own);
+  app.add_option("--pids", options.limits.pids, "Processes and threads")
+      ->check(whole_number())
+      ->group(own);
+  app.add_option("--file-bytes", options.limits.fsize_bytes, "Largest file to write")
+      ->check(whole_number())
+      ->group(own);
   app.add_option("--output-bytes", options.limits.output_bytes, "Output passed on, per stream")
+      ->check(whole_number())
       ->group(own);
 }
 
@@ -156,6 +181,29 @@ ParsedOptions parse_run_options(const char* subcommand, int argc, const char* co
     parsed.exit_status = kUsageError;
   }
   return parsed;
+}
+
+void resolve_parent_steps(RunOptions& options, const std::string& directory) {
+  const auto resolve = [&](std::string& text) {
+    const std::filesystem::path path(text);
+    if (std::find(path.begin(), path.end(), "..") == path.end()) return;
+    std::error_code error;
+    const auto real =
+        std::filesystem::weakly_canonical(std::filesystem::path(directory) / path, error);
+    if (!error) text = real.string();
+  };
+  resolve(options.workspace);
+  resolve(options.cwd);
+  for (auto* list : {&options.read, &options.write, &options.protect}) {
+    for (std::string& text : *list) resolve(text);
+  }
+  for (std::string& text : options.mounts) {
+    const bool has_access = text.ends_with(":rw") || text.ends_with(":ro");
+    std::string access = has_access ? text.substr(text.size() - 3) : "";
+    text.resize(text.size() - access.size());
+    resolve(text);
+    text += access;
+  }
 }
 
 Result<Policy> policy_of(const RunOptions& options, const Caller& caller) {

@@ -34,6 +34,11 @@ struct RunOptions {
   std::vector<std::string> command{};
 };
 
+// Every path of the options that has a ".." in it as the kernel would resolve it now: behind a
+// link,
+// ".." is not the directory in front of it. Touches the disk.
+void resolve_parent_steps(RunOptions& options, const std::string& directory);
+
 // What the options are read against.
 struct Caller {
   std::string directory{};                           // physical current directory

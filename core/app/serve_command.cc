@@ -33,7 +33,7 @@ int usage_error(const std::string& message) {
 }
 
 int refuse_to_serve(const std::string& message) {
-  std::fprintf(stderr, "loom-exec: %s\n", escaped(message).c_str());
+  std::fprintf(stderr, "loom-exec: %s\n", printable(message).c_str());
   return 1;
 }
 

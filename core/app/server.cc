@@ -15,7 +15,10 @@ namespace {
 
 constexpr std::size_t kReadChunk = 65'536;
 // Never readable on a pipe or a stream socket, so poll reports nothing but the other side's end.
-constexpr short kHangUpOnly = POLLPRI;
+constexpr short kHangUpOnly = POLLPRI | POLLRDHUP;
+// Replies that a broker does not read. Far above kMaxPendingOutput, so that a cancel still gets
+// through while only output waits.
+constexpr std::size_t kMaxPendingReplies = 8u << 20;
 constexpr std::string_view kPeerName = "exec-helper";
 
 std::vector<std::string> hello_features(const Features& features) {
@@ -101,6 +104,11 @@ void Server::flush() {
     loop_.set_events(out_.poll_fd(), out_.pending() > 0 ? short{POLLOUT} : short{0});
   }
   settle_backpressure();
+  if (input_waits_ && !input_must_wait()) take_frames();
+}
+
+bool Server::input_must_wait() const {
+  return held_stdin_.has_value() || out_.pending() > kMaxPendingReplies;
 }
 
 void Server::settle_backpressure() {
@@ -113,7 +121,7 @@ void Server::settle_backpressure() {
 void Server::read_input() {
   // A broker that left while the command does not read its stdin: the frames behind the held chunk
   // would wait for as long as the command likes.
-  if (held_stdin_) return close(0, "the broker closed stdin");
+  if (input_must_wait()) return close(0, "the broker closed stdin");
   std::array<std::byte, kReadChunk> buffer;
   const ssize_t got = ::read(in_, buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -133,7 +141,7 @@ void Server::read_input() {
 }
 
 void Server::take_frames() {
-  while (!closing_ && !held_stdin_) {
+  while (!closing_ && !input_must_wait()) {
     auto payload = reader_.next();
     if (payload && !*payload) break;
     auto frame = payload ? decode_frame(std::move(**payload))
@@ -145,8 +153,9 @@ void Server::take_frames() {
     }
     take_frame(std::move(*frame));
   }
-  // A held chunk keeps the reader waiting, and what is buffered behind it bounded.
-  if (input_open_ && !closing_) loop_.set_events(in_, held_stdin_ ? kHangUpOnly : short{POLLIN});
+  // What keeps the reader waiting keeps what is buffered behind it bounded.
+  input_waits_ = input_must_wait();
+  if (input_open_ && !closing_) loop_.set_events(in_, input_waits_ ? kHangUpOnly : short{POLLIN});
 }
 
 void Server::take_frame(Frame frame) {
@@ -178,6 +187,7 @@ void Server::take_hello(const Frame& frame) {
                    std::to_string(kProtocolNumber) + " spoken here");
     return close(1, "protocol mismatch");
   }
+  if (greeted_) return;
   greeted_ = true;
   outcome_wanted_ = std::find(hello->features.begin(), hello->features.end(), kOutcomeFeature) !=
                     hello->features.end();

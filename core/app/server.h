@@ -40,6 +40,7 @@ class Server {
   void send_error(std::uint64_t id, WireError code, std::string_view message);
   void flush();
   void settle_backpressure();
+  [[nodiscard]] bool input_must_wait() const;
 
   void read_input();
   void take_frames();
@@ -64,6 +65,7 @@ class Server {
   bool greeted_ = false;         // the broker's hello was accepted
   bool outcome_wanted_ = false;  // both hellos list exec-outcome-v1
   bool input_open_ = true;
+  bool input_waits_ = false;  // frames were left in reader_ because something must be read first
   bool output_broken_ = false;
   bool ever_started_ = false;
   std::unique_ptr<Execution> execution_;

@@ -163,8 +163,8 @@ std::string Session::next_nonce() { return std::to_string(++runs_); }
 
 Result<void> Session::finish_probing() {
   if (probed_) return {};
-  host::seal_stage2(stage2_);
-  facts_.stage2 = stage2_.fact;
+  if (!stage2_sealed_) LOOM_TRY_VOID(host::seal_stage2(stage2_));
+  stage2_sealed_ = true;
   probing_launches_ = true;
   auto bytes = backend_->probe({.phase = ProbePhase::kBeforePlan, .facts = facts_});
   probing_launches_ = false;

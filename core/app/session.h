@@ -86,6 +86,7 @@ class Session final : public HostServices {
   PendingStart* pending_ = nullptr;  // set only while the backend's start runs
   bool probing_launches_ = false;    // true only while probe(kBeforePlan) runs
   bool probed_ = false;
+  bool stage2_sealed_ = false;
   std::uint64_t runs_ = 0;
   std::unique_ptr<JailBackend> backend_;  // last: it borrows this host
 };

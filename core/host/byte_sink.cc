@@ -24,12 +24,16 @@ Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
                 "output descriptor " + std::to_string(fd) + ": " + errno_text(error), error);
   }
   ByteSink sink(fd, syscalls);
+  // O_NONBLOCK on the descriptor itself would change it for everybody who shares it.
+  const std::string again = "/proc/self/fd/" + std::to_string(fd);
+  constexpr int kAgain = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
   if (S_ISSOCK(about.st_mode)) {
     sink.way_ = Way::kSocket;
+  } else if (S_ISCHR(about.st_mode) && ::isatty(fd) == 1) {
+    sink.own_.reset(::open(again.c_str(), kAgain));
+    sink.way_ = sink.own_ ? Way::kOwnDevice : Way::kSharedPipe;
   } else if (S_ISFIFO(about.st_mode)) {
-    // O_NONBLOCK on the descriptor itself would change it for everybody who shares it.
-    const std::string again = "/proc/self/fd/" + std::to_string(fd);
-    sink.own_.reset(::open(again.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    sink.own_.reset(::open(again.c_str(), kAgain));
     sink.way_ = sink.own_ ? Way::kOwnPipe : Way::kSharedPipe;
     // The more fits, the less often both sides wake. Refused where the user has too many such pages
     // (pipe(7)); then it stays as it was made.
@@ -107,13 +111,15 @@ ssize_t ByteSink::write_piece(ByteView bytes) const {
     case Way::kSharedPipe:
       return write_when_ready(bytes);
     case Way::kOwnPipe:
+    case Way::kOwnDevice:
     case Way::kPlain:
       break;
   }
   return syscalls_->write(poll_fd(), bytes.data(), bytes.size());
 }
 
-// A pipe that polls writable takes PIPE_BUF bytes without waiting (pipe(7)).
+// A pipe that polls writable takes PIPE_BUF bytes without waiting (pipe(7)), and so does a
+// terminal.
 ssize_t ByteSink::write_when_ready(ByteView bytes) const {
   pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
   const int count = syscalls_->poll(&ready, 1, 0);

@@ -45,6 +45,7 @@ class ByteSink {
  private:
   enum class Way : unsigned char {
     kOwnPipe,     // a non-blocking description of our own
+    kOwnDevice,   // the same for a terminal, which may stop taking output (Ctrl-S)
     kSharedPipe,  // somebody else's pipe that we may not reopen: small pieces, each after a poll
     kSocket,
     kPlain,

@@ -136,14 +136,15 @@ PinnedProgram find_stage2(const std::string& file) {
   return pin(file, O_RDONLY | O_NONBLOCK);
 }
 
-void seal_stage2(PinnedProgram& program) {
-  if (!program.handle) return;
+Result<void> seal_stage2(PinnedProgram& program) {
+  if (!program.handle) return {};
   auto copy = make_executable_copy("loom-stage2", program.handle.get(), kMaxStage2Bytes);
   if (copy) {
     program.handle = std::move(*copy);
   } else if (copy.error().code != ErrorCode::kUnsupported) {
-    program = absent(program.fact.path + ": " + copy.error().message);
+    return tl::unexpected(std::move(copy).error());
   }
+  return {};
 }
 
 }  // namespace loom::host

@@ -2,6 +2,7 @@
 
 #include <loom/absolute_path.h>
 #include <loom/facts.h>
+#include <loom/result.h>
 #include <loom/unique_fd.h>
 
 #include <string>
@@ -26,7 +27,8 @@ struct PinnedProgram {
 // Stage 2, still by the handle of its file: enough to say whether it is there.
 [[nodiscard]] PinnedProgram find_stage2(const std::string& file);
 // Exchanges the handle for a sealed copy, which nobody can rewrite. Before the first command runs.
-// Where executable memory files are forbidden the file itself stays, by handle.
-void seal_stage2(PinnedProgram& program);
+// Where executable memory files are forbidden the file itself stays, by handle. After an error the
+// handle is as it was, and a later try may succeed.
+[[nodiscard]] Result<void> seal_stage2(PinnedProgram& program);
 
 }  // namespace loom::host

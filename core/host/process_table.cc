@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <loom/unique_fd.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -134,6 +135,18 @@ Result<std::vector<std::int32_t>> read_children(std::int32_t pid) {
     if (!child) return children;
     children.push_back(*child);
   }
+}
+
+bool shares_namespaces(std::int32_t pid, bool network) {
+  const auto same = [pid](const char* kind) {
+    struct stat ours {};
+    struct stat theirs {};
+    const std::string own = std::string("/proc/self/ns/") + kind;
+    const std::string other = "/proc/" + std::to_string(pid) + "/ns/" + kind;
+    return ::stat(own.c_str(), &ours) == 0 && ::stat(other.c_str(), &theirs) == 0 &&
+           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+  };
+  return same("mnt") || same("pid") || (network && same("net"));
 }
 
 void signal_process(const ProcessRow& row, int signal) noexcept {

@@ -24,6 +24,10 @@ namespace loom::host {
 // /proc/<pid>/task/<pid>/children; empty when the process is gone.
 [[nodiscard]] Result<std::vector<std::int32_t>> read_children(std::int32_t pid);
 
+// Whether a process lives in our own mount or pid namespace, or (if asked) in our own network
+// namespace. False where that cannot be seen.
+[[nodiscard]] bool shares_namespaces(std::int32_t pid, bool network);
+
 // Sends `signal` to exactly this process: a pid that was reused meanwhile is left alone. Gone: no
 // error.
 void signal_process(const ProcessRow& row, int signal) noexcept;

@@ -31,8 +31,9 @@ struct Body {
 };
 
 std::string expected(const std::string& place, std::string_view what, const Value& found) {
+  const bool unusable = found.is(Value::Kind::kUnusable);
   return place + ": expected " + std::string(what) + ", found " +
-         std::string(kind_name(found.kind));
+         std::string(unusable ? found.bytes : kind_name(found.kind));
 }
 
 bool is_string(const Value& value) {

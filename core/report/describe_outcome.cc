@@ -70,13 +70,13 @@ Outcome describe_host_exec(const OutcomeFacts& facts) {
                is_absent(error) ? kNotThere : kRefused);
 }
 
-Outcome describe_signal(int signal) {
+Outcome describe_signal(const OutcomeFacts& facts, int signal) {
   const std::string name = signal_name(signal);
   const int status = kSignalBase + signal;
-  if (is_cpu_limit_signal(signal)) {
+  if (facts.cpu_limited && is_cpu_limit_signal(signal)) {
     return ended(OutcomeClass::kLimit, "cpu_s: the CPU time ran out (" + name + ")", status);
   }
-  if (is_file_limit_signal(signal)) {
+  if (facts.file_limited && is_file_limit_signal(signal)) {
     return ended(OutcomeClass::kLimit, "fsize_bytes: a file grew too large (" + name + ")", status);
   }
   return ended(OutcomeClass::kSignalled, "killed by " + name, status);
@@ -123,6 +123,9 @@ Outcome describe(const OutcomeFacts& facts) {
     return describe_failure(*facts.failure);
   }
   if (facts.host_exec_error) return describe_host_exec(facts);
+  if (facts.lost_end) {
+    return ended(OutcomeClass::kSetup, "how the command ended could not be learned", kNoJail);
+  }
   if (facts.timed_out || facts.cancelled) return describe_stop(facts);
   if (facts.had_stage2 && !facts.committed) {
     return ended(OutcomeClass::kSetup,
@@ -133,7 +136,7 @@ Outcome describe(const OutcomeFacts& facts) {
     return ended(OutcomeClass::kSetup, "stage 2 ended before the command ran", kRefused);
   }
   const int signal = fatal_signal(facts);
-  if (signal > 0) return describe_signal(signal);
+  if (signal > 0) return describe_signal(facts, signal);
   return ended(OutcomeClass::kExited, exit_words(facts), facts.code);
 }
 

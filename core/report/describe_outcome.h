@@ -16,6 +16,9 @@ struct OutcomeFacts {
   int code = 0;  // of the process the host waited for
   int signal = 0;
   bool had_stage2 = false;     // this launch has an inner stage
+  bool lost_end = false;       // nobody knows how the process ended; code says nothing
+  bool cpu_limited = false;    // cpu_s was in force
+  bool file_limited = false;   // fsize_bytes was in force
   bool committed = false;      // the commit was sent
   bool running = false;        // the control channel closed after the commit: the command ran
   std::string refused_demand;  // not empty: the layers that were missing, the command never ran

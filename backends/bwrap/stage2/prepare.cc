@@ -42,7 +42,7 @@ struct Limit {
 StepResult<void> set_limit(__rlimit_resource resource, Limit limit, const char* name) {
   rlimit current{};
   if (::getrlimit(resource, &current) != 0) return stop(Stage2Step::kLimits, name, errno);
-  const rlimit wanted{.rlim_cur = std::min<rlim_t>(limit.soft, current.rlim_max),
+  const rlimit wanted{.rlim_cur = std::min<rlim_t>(limit.soft, current.rlim_cur),
                       .rlim_max = std::min<rlim_t>(limit.hard, current.rlim_max)};
   if (::setrlimit(resource, &wanted) != 0) return stop(Stage2Step::kLimits, name, errno);
   return {};

@@ -117,7 +117,7 @@ TEST_F(PinnedProgramTest, WhatIsNoExecutableFileIsRefusedWithTheReason) {
 
 TEST_F(PinnedProgramTest, Stage2RunsFromACopyThatOutlivesItsFile) {
   auto program = find_stage2(at("safe/launcher"));
-  seal_stage2(program);
+  ASSERT_TRUE(seal_stage2(program));
   ASSERT_TRUE(program.fact.present) << program.fact.reason;
   std::ofstream(at("safe/launcher"), std::ios::trunc) << "no program any more";
   SpawnRequest request = probe({"session"});

@@ -62,12 +62,13 @@ TEST(DecodeFrameTest, EveryGoldenFrameDecodes) {
   }
 }
 
+struct Row {
+  std::string_view fault;
+  Bytes payload;
+  std::string_view token;
+};
+
 TEST(DecodeFrameTest, TheEnvelopeIsRefusedByName) {
-  struct Row {
-    std::string_view fault;
-    Bytes payload;
-    std::string_view token;
-  };
   Bytes trailing = envelope().bytes();
   trailing.push_back(std::byte{0xc0});
   const Row rows[] = {
@@ -93,8 +94,8 @@ TEST(DecodeFrameTest, TheEnvelopeIsRefusedByName) {
       {"key that is no text", map({{number(1), nil()}}), "key"},
       {"duplicate key", envelope().with_another("id", number(8)).bytes(), "equal keys"},
       {"bytes behind", trailing, "after"},
-      {"ext", envelope().with("body", raw({0xd4, 1, 1})).bytes(), "extension"},
-      {"float32", envelope().with("body", raw({0xca, 0, 0, 0, 0})).bytes(), "float32"},
+      {"ext as id", envelope().with("id", raw({0xd4, 1, 1})).bytes(), "extension"},
+      {"float32 as v", envelope().with("v", raw({0xca, 0, 0, 0, 0})).bytes(), "float32"},
       {"c1", raw({0xc1}), ""},
   };
   ASSERT_EQ(frame_message(envelope().bytes()), "decoded");
@@ -104,6 +105,27 @@ TEST(DecodeFrameTest, TheEnvelopeIsRefusedByName) {
     ASSERT_FALSE(frame);
     EXPECT_EQ(frame.error().code, ErrorCode::kInvalidRequest);
     EXPECT_THAT(frame.error().message, HasSubstr(row.token));
+  }
+}
+
+// What is wrong inside a body is the body's fault: the frame keeps its id, and the channel its
+// life.
+TEST(DecodeFrameTest, ABodyThatCannotBeUsedIsRefusedByItsKind) {
+  const Row rows[] = {
+      {"ext", raw({0xd4, 1, 1}), "extension"},
+      {"float32", raw({0xca, 0, 0, 0, 0}), "float32"},
+      {"equal keys", raw({0x82, 0xa3, 'e', 'o', 'f', 0xc2, 0xa3, 'e', 'o', 'f', 0xc3}),
+       "equal keys"},
+      {"ext as data", map({{text("data"), raw({0xd4, 1, 1})}, {text("eof"), raw({0xc3})}}),
+       "exec_stdin.data"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.fault);
+    const auto frame = decode_frame(envelope().with("body", row.payload).bytes());
+    ASSERT_TRUE(frame) << frame.error().message;
+    const auto body = decode_exec_stdin(frame->body);
+    ASSERT_FALSE(body);
+    EXPECT_THAT(body.error().message, HasSubstr(row.token));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -133,22 +134,42 @@ constexpr const char* kNoSignals =
     "SigBlk:\t0000000000000000\n"
     "SigIgn:\t0000000000000000\n";
 
+void inherit_odd_signals() {
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGHUP, SIG_IGN);
+  const std::array<unsigned long, 8> ignore = {1};
+  ::syscall(SYS_rt_sigaction, 33, ignore.data(), nullptr, 8);
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+// What a program sees that is started like stage 2 and does nothing about it.
+std::string inherited_signal_lines() {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    inherit_odd_signals();
+    ::execlp("sleep", "sleep", "100", nullptr);
+    ::_exit(127);
+  }
+  std::string lines;
+  for (int i = 0; i < 1000 && lines.find("4000") == std::string::npos; ++i) {
+    ::usleep(1'000);
+    lines = signal_lines(child);
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return lines;
+}
+
 TEST(Stage2Command, StartsWithDefaultSignals) {
-  const Start start{.launcher = {}, .in_child = [] {
-                      ::signal(SIGPIPE, SIG_IGN);
-                      ::signal(SIGHUP, SIG_IGN);
-                      const std::array<unsigned long, 8> ignore = {1};
-                      ::syscall(SYS_rt_sigaction, 33, ignore.data(), nullptr, 8);
-                      sigset_t set;
-                      ::sigemptyset(&set);
-                      ::sigaddset(&set, SIGTERM);
-                      ::sigprocmask(SIG_BLOCK, &set, nullptr);
-                    }};
-  Stage2Run run(plain_document(), start);
-  ASSERT_TRUE(run.await_ready());
-  EXPECT_EQ(signal_lines(run.pid()),
+  const Start start{.launcher = {}, .in_child = inherit_odd_signals};
+  EXPECT_EQ(inherited_signal_lines(),
             "SigBlk:\t0000000000004000\n"
             "SigIgn:\t0000000100001001\n");
+  Stage2Run run(plain_document(), start);
+  ASSERT_TRUE(run.await_ready());
   run.commit(command({"grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"}));
   EXPECT_EQ(run.wait().out, kNoSignals);
 }

@@ -105,8 +105,26 @@ TEST(DescribeOutcomeTest, WithoutAnInnerStageTheWaitedProcessIsTheCommand) {
 }
 
 TEST(DescribeOutcomeTest, ACeilingOfTheCommandIsALimitByName) {
-  expect_outcome(ran_into(SIGXCPU), OutcomeClass::kLimit, 128 + SIGXCPU, "cpu_s");
-  expect_outcome(ran_into(SIGXFSZ), OutcomeClass::kLimit, 128 + SIGXFSZ, "fsize_bytes");
+  OutcomeFacts cpu = ran_into(SIGXCPU);
+  OutcomeFacts file = ran_into(SIGXFSZ);
+  cpu.cpu_limited = true;
+  file.file_limited = true;
+
+  expect_outcome(cpu, OutcomeClass::kLimit, 128 + SIGXCPU, "cpu_s");
+  expect_outcome(file, OutcomeClass::kLimit, 128 + SIGXFSZ, "fsize_bytes");
+}
+
+TEST(DescribeOutcomeTest, ACeilingThatNobodySetIsNotBlamed) {
+  expect_outcome(ran_into(SIGXCPU), OutcomeClass::kSignalled, 128 + SIGXCPU, "SIGXCPU");
+  expect_outcome(ran_into(SIGXFSZ), OutcomeClass::kSignalled, 128 + SIGXFSZ, "SIGXFSZ");
+}
+
+TEST(DescribeOutcomeTest, AnEndThatNobodySawIsNoExit) {
+  OutcomeFacts facts = ran_into(0);
+  facts.code = 127;
+  facts.lost_end = true;
+
+  expect_outcome(facts, OutcomeClass::kSetup, 125, "could not be learned");
 }
 
 TEST(DescribeOutcomeTest, AJailThatWasNotSetUpIs125) {

@@ -146,7 +146,7 @@ TEST(Stage2Restriction, NeverRaisesALimit) {
   PrepareDocument document = plain_document();
   document.cpu_soft = 5;
   document.cpu_hard = 6;
-  EXPECT_EQ(run_command_with(document, shell("ulimit -St; ulimit -Ht"), start).out, "3\n3\n");
+  EXPECT_EQ(run_command_with(document, shell("ulimit -St; ulimit -Ht"), start).out, "2\n3\n");
 }
 
 constexpr const char* kCapsCommand = "grep ^Cap /proc/self/status";

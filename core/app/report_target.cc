@@ -43,9 +43,10 @@ bool is_stream(const std::string& file) {
          !S_ISDIR(about.st_mode);
 }
 
+// Empty when the kernel has no random bytes to give.
 std::string fresh_name() {
   std::array<unsigned char, 8> bytes{};
-  static_cast<void>(::getrandom(bytes.data(), bytes.size(), 0));
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
   static constexpr std::string_view kDigits = "0123456789abcdef";
   std::string name = ".loom-exec-report-";
   for (const unsigned char byte : bytes) {
@@ -91,6 +92,7 @@ Result<void> ReportTarget::write(std::string_view text) const {
 
 Result<void> ReportTarget::replace(std::string_view text) const {
   const std::string fresh = fresh_name();
+  if (fresh.empty()) return failed(file_, errno);
   const int directory = directory_.get();
   const UniqueFd out(::openat(directory, fresh.c_str(),
                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));

@@ -249,16 +249,20 @@ class Streams(JailCase):
 
     def test_a_report_file_does_not_follow_a_link_that_the_command_made(self):
         target = self.file("out/target", text="untouched\n")
-        link = self.link(target, "ws/report")
-        done = subprocess.run(
-            [client.helper_path(), "run", "--report=json", f"--report-file={link}", "--", "/bin/true"],
-            cwd=self.ws,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT,
-        )
-        self.assertEqual(done.returncode, 125, done)
-        self.assertEqual(self.text(target), "untouched\n")
+        report = self.link(target, "ws/report")
+        for script in ("exit 3", 'rm -f report; ln -s "$0" report; exit 3'):
+            done = subprocess.run(
+                [client.helper_path(), "run", "--report=json", f"--report-file={report}"]
+                + ["--", SH, "-c", script, target],
+                cwd=self.ws,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=LIMIT,
+            )
+            self.assertEqual((done.returncode, done.stderr), (3, b""), done)
+            self.assertTrue(stat.S_ISREG(os.lstat(report).st_mode))
+            self.assertEqual(json.loads(self.text(report))["code"], 3)
+            self.assertEqual(self.text(target), "untouched\n")
 
     def started(self, *words):
         process = subprocess.Popen(

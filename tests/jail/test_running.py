@@ -262,6 +262,44 @@ class Escapes(RunCase):
             self.assertNothingBelow(helper)
 
 
+    def test_nothing_of_the_jail_lives_when_its_exit_is_read(self):
+        marker = f"marker-{NEW}"
+        script = (
+            "import os, sys, time\n"
+            "for _ in range(40):\n"
+            "    if os.fork() == 0:\n"
+            "        os.setsid()\n"
+            "        for fd in range(3): os.close(fd)\n"
+            "        time.sleep(60)\n"
+            "        os._exit(0)\n"
+            "print('up', flush=True)\n"
+            "sys.stdin.readline()\n"
+        )
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            for _ in range(5):
+                run = helper.start([PYTHON, "-ISc", script, marker])
+                helper.until_output(run, b"up\n", LIMIT)
+                self.assertEqual(len(self.alive(marker)), 41)
+                helper.stdin(b"end\n", eof=True)
+                self.settle(helper, run)
+                self.assertEqual(self.alive(marker), [])
+                self.assertEqual(run.code, 0, self.story(run))
+
+    @staticmethod
+    def alive(marker):
+        """The processes of this machine whose arguments hold a word; one that ended has none."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    if marker.encode() in file.read().split(b"\0"):
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+
 class Outcomes(RunCase):
     def of(self, argv, policy=None, **how):
         run = self.execute(argv, policy, **how)
@@ -325,6 +363,20 @@ class Outcomes(RunCase):
         self.assertApplied(run, "rlimit-fsize")
         run, _ = self.of(["/bin/dd", "if=/dev/zero", f"of={self.ws}/g", "bs=1000", "count=4"], policy)
         self.assertEqual(run.code, 0)
+
+    def test_a_signal_of_a_ceiling_that_nobody_set_is_only_a_signal(self):
+        for number, ceiling in ((signal.SIGXFSZ, "fsize_bytes"), (signal.SIGXCPU, "cpu_s")):
+            with self.subTest(signal=number):
+                argv = [SH, "-c", f"kill -{int(number)} $$"]
+                run, outcome = self.of(argv)
+                self.assertEqual(run.code, 128 + number)
+                self.assertNotEqual(outcome["class"], "limit")
+                self.assertNotIn(ceiling, outcome["detail"])
+                limited, why = self.of(argv, self.limited(**{ceiling: 1 << 20}))
+                self.assertEqual(limited.code, 128 + number)
+                if CAN_TELL_SIGNALS:
+                    self.assertEqual((outcome["class"], why["class"]), ("signalled", "limit"))
+                    self.assertIn(number.name, outcome["detail"])
 
     def test_the_cpu_ceiling_holds_and_is_told(self):
         policy = self.limited(cpu_s=1)

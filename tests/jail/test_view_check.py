@@ -78,6 +78,49 @@ class LostMasks(JailCase):
         self.assertRuns(policy, self.path("ws/.env"))
 
 
+class NoNamespaces(JailCase):
+    """A launcher that makes no jail at all, on a machine where its absence does not show inside."""
+
+    # argv: the writable place, then the helper. The root is read-only here, as it is in a jail.
+    READ_ONLY_ROOT = (
+        'mount --bind "$1" "$1" && mount -o remount,bind,ro / && ! touch "$2" 2>/dev/null && shift 2 && exec "$@"'
+    )
+
+    def setUp(self):
+        super().setUp()
+        self.fake = self.careless_bwrap()
+        # Only the superuser can make the root read-only for the helper.
+        root = f"unshare -m {SH} -c '{self.READ_ONLY_ROOT}' sh {self.ws} {self.path('probe')}"
+        before = root if os.getuid() == 0 else ""
+        self.wrapper = self.program("wrapper", text=f'#!{SH}\nexec {before} {client.helper_path()} "$@"\n')
+
+    def attempt(self):
+        saved = os.environ["LOOM_EXEC"]
+        os.environ["LOOM_EXEC"] = self.wrapper
+        try:
+            mark = self.path("ws/mark")
+            run = self.execute([SH, "-c", f"echo x >{mark}; echo ran"], helper_env=path_with(self.fake))
+        finally:
+            os.environ["LOOM_EXEC"] = saved
+        ran = os.path.exists(mark)
+        if ran:
+            os.unlink(mark)
+        return ran, run
+
+    def test_a_launcher_that_makes_no_namespaces_never_gets_the_command(self):
+        ran, run = self.attempt()
+        self.assertEqual((ran, bytes(run.stdout)), (True, b"ran\n"), self.story(run))
+        self.assertApplied(run, "bwrap", "mounts")
+        self.assertNoSkips(run)
+        self.file("fake/bare", text="")
+        ran, run = self.attempt()
+        self.assertEqual((ran, bytes(run.stdout)), (False, b""), self.story(run))
+        self.assertNotEqual(run.code, 0)
+        outcome = self.outcome(run)
+        self.assertEqual(outcome["class"], "setup")
+        self.assertIn("namespaces", outcome["detail"] + outcome["first_cause"])
+
+
 class BrokenLauncher(JailCase):
     def test_a_bubblewrap_that_fails_claims_nothing_and_the_command_never_runs(self):
         # cases.md 100, 110

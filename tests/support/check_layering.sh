@@ -164,7 +164,7 @@ cd "$tree"
 found=$(violations)
 [ -z "$found" ] || {
   printf '%s\n' "$found" >&2
-  echo "check_layering: the lines above break a rule of docs/style.md" >&2
+  echo "check_layering: the lines above break a rule of the project" >&2
   exit 1
 }
 echo "check_layering: $(printf '%s\n' "$RULES" | wc -w) rules hold for $(sources core backends tests | wc -l) sources"

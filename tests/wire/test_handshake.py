@@ -89,6 +89,14 @@ class HandshakeTest(WireCase):
         helper.cancel(run)
         self.assertTrue(helper.settle(run).exit["cancelled"])
 
+    def test_a_further_hello_takes_no_feature_away_and_gives_none(self):
+        outcome = "exec-outcome-v1"
+        for first, second in (([outcome], []), ([], [outcome])):
+            with self.subTest(first=first), self.helper(features=first) as helper:
+                helper.send("hello", hello_body(features=second))
+                run = helper.execute(["/bin/true"])  # the client knows which keys are due
+                self.assertEqual("outcome" in run.exit, bool(first))
+
     def test_a_further_hello_with_another_proto_closes(self):
         helper = self.helper()
         helper.send("hello", hello_body(proto=2), 31)

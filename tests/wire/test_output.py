@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import time
 import unittest
 
@@ -148,6 +149,8 @@ class CapTest(WireCase):
 
 class FloodTest(WireCase):
     FLOOD = 200_000_000
+    HEARTBEATS = 600_000  # three times what the helper keeps
+    MOST_RESIDENT = (400 if os.environ.get("LOOM_WIRE_SANITIZED") else 40) * 1024  # KiB
     BEHIND = 256  # frames that may lie between a heartbeat and its echo: pipe and queue
 
     def test_heartbeats_are_echoed_during_a_flood_of_200_mb(self):
@@ -189,6 +192,45 @@ class FloodTest(WireCase):
         while (frame := helper.receive()).kind != "exec_exit":
             self.assertEqual(frame.kind, "exec_out")
         self.assertTrue(frame.body["cancelled"])
+
+
+    def test_a_cancel_arrives_behind_output_that_nobody_reads(self):
+        helper = self.jailing_helper()
+        run = self.start_shell(helper, ZEROS.format(self.FLOOD))
+        self.assertTrue(client.wait_until(lambda: client.descendants(helper.pid), 10))
+        time.sleep(0.5)
+        self.assertTrue(client.descendants(helper.pid), "the flood waits for its reader")
+        frame = client.envelope(run.id, "cancel", {})
+        self.assertEqual(helper.send_raw(frame, reading=False), len(frame))
+        self.assertTrue(client.wait_until(lambda: not client.descendants(helper.pid), 10))
+        helper.settle(run)
+        self.assertTrue(run.exit["cancelled"])
+        helper.heartbeat()
+
+    def unread(self, frames):
+        """Sends heartbeats without reading an answer: how many, and the memory that it took."""
+        helper = self.helper()
+        data = b"".join(client.envelope(number, "heartbeat", {}) for number in range(1000, 1000 + frames))
+        sent, most, quiet = 0, 0, time.monotonic()
+        while sent < len(data) and time.monotonic() - quiet < 1.5:
+            taken = helper.send_raw(data[sent : sent + (1 << 18)], timeout=0.2, reading=False)
+            if taken:
+                sent, quiet = sent + taken, time.monotonic()
+            most = max(most, resident_kib(helper.pid))
+        print(f"{sent} of {len(data)} bytes taken, {most} KiB resident")
+        return helper, data, sent, most
+
+    def test_a_broker_that_reads_no_reply_fills_no_memory_and_is_served_once_it_reads(self):
+        helper, data, sent, most = self.unread(self.HEARTBEATS)
+        self.assertLess(most, self.MOST_RESIDENT)
+        self.assertLess(sent, len(data), "nothing held it back")
+        self.assertEqual(helper.send_raw(data[sent:]), len(data) - sent)
+        while len(helper.inbox) < len(data):
+            self.assertTrue(select.select([helper.from_helper], [], [], client.PATIENCE)[0])
+            self.assertTrue(helper.pull())
+        self.assertTrue(helper.inbox == data, "the echoes are not what was sent")
+        helper.inbox.clear()
+        self.assertEqual(self.shell(helper, "exit 4").code, 4)
 
 
 class ExitTest(WireCase):

@@ -76,6 +76,21 @@ TEST_F(LoadPolicyTest, AFractionIsNoLimit) {
   EXPECT_THAT(refused.error().message, HasSubstr("cpu_s"));
 }
 
+TEST_F(LoadPolicyTest, NestingWithoutEndIsRefusedInBothForms) {
+  for (const std::size_t depth : {50u, 400'000u}) {
+    const std::string lists = std::string(depth, '[') + std::string(depth, ']');
+    const auto json = load("{\"x\": " + lists + "," + std::string(kDocument.substr(1)));
+    const auto msgpack = load("\x81\xa1x" + std::string(depth, '\x91') + "\xc0");
+
+    ASSERT_FALSE(json);
+    ASSERT_FALSE(msgpack);
+    if (depth > 100) {
+      EXPECT_THAT(json.error().message, HasSubstr("nested too deeply"));
+    }
+  }
+  EXPECT_TRUE(load(kDocument));
+}
+
 TEST_F(LoadPolicyTest, AMissingFileIsNamed) {
   const auto refused = load_policy("/nonexistent/policy");
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 namespace loom::app {
 namespace {
@@ -40,6 +42,38 @@ TEST(RunOptionsTest, UsageErrorsEndWithTwo) {
   EXPECT_EQ(parse({"--pids", "-1", "--", "true"}).exit_status, 2);
   EXPECT_EQ(parse({"--read", "/usr"}).exit_status, 2);
   EXPECT_FALSE(parse({"--read", "/usr", "--", "true"}).exit_status);
+}
+
+TEST(RunOptionsTest, ANumberIsDecimalAndFitsOrIsAUsageError) {
+  for (const char* option : {"--cpu-seconds", "--wall-seconds", "--memory-bytes", "--pids",
+                             "--file-bytes", "--output-bytes"}) {
+    SCOPED_TRACE(option);
+    for (const char* text : {"-1", "+1", " 1", "1 ", "0x10", "1e3", "1.5", "", "eight",
+                             "18446744073709551616", "99999999999999999999999"}) {
+      EXPECT_EQ(parse({option, text, "--", "true"}).exit_status, 2) << '"' << text << '"';
+    }
+    EXPECT_FALSE(parse({option, "18446744073709551615", "--", "true"}).exit_status);
+  }
+  EXPECT_EQ(parse({"--file-bytes", "010", "--", "true"}).options.limits.fsize_bytes, 10u);
+  EXPECT_EQ(parse({"--file-bytes", "8", "--", "true"}).options.limits.fsize_bytes, 8u);
+}
+
+TEST(RunOptionsTest, AStepUpBehindALinkMeansWhatTheKernelMeans) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "loom-XXXXXX").string();
+  const std::filesystem::path place = std::filesystem::canonical(::mkdtemp(pattern.data()));
+  std::filesystem::create_directories(place / "far/deep");
+  std::filesystem::create_directories(place / "z");
+  std::filesystem::create_directory_symlink(place / "far/deep", place / "z/lk");
+  RunOptions options;
+  options.protect = {"z/lk/../sec", "z/../sec", "z/lk"};
+  options.mounts = {"z/lk/../tool:rw"};
+
+  resolve_parent_steps(options, place.string());
+
+  EXPECT_THAT(options.protect,
+              ElementsAre((place / "far/sec").string(), (place / "sec").string(), "z/lk"));
+  EXPECT_THAT(options.mounts, ElementsAre((place / "far/tool").string() + ":rw"));
+  std::filesystem::remove_all(place);
 }
 
 TEST(RunOptionsTest, APolicyFileExcludesThePolicyOptionsButNotTheEnvironment) {

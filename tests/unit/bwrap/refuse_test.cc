@@ -88,6 +88,42 @@ TEST(RefuseTest, ProtectedPathAtOrAboveProcIsRefusedByName) {
   EXPECT_THAT(refusal_of(machine, protecting({"/dev/x"})), HasSubstr("/dev/x"));
 }
 
+TEST(RefuseTest, ProtectedPathThatExistsBelowProcIsRefusedByNameAndOneBesideItIsNot) {
+  Machine machine;
+  machine.directory("/proc/sys").directory("/procession");
+  machine.linked("/state/sys", "/proc/sys", {{.place = path("/state/sys"), .target = "/proc/sys"}});
+  EXPECT_THAT(refusal_of(machine, protecting({"/proc/sys"})), HasSubstr("path /proc/sys "));
+  EXPECT_THAT(refusal_of(machine, protecting({"/state/sys"})), HasSubstr("path /state/sys "));
+  EXPECT_THAT(joined(plan_of(machine, protecting({"/procession"})).canonical_argv),
+              HasSubstr(" --tmpfs /procession "));
+}
+
+TEST(RefuseTest, TheJailsOwnDeviceDirectoryIsNotProtectedAndOneBesideItIs) {
+  Machine machine;
+  machine.directory("/dev").directory("/devices");
+  machine.linked("/state/dev", "/dev", {{.place = path("/state/dev"), .target = "/dev"}});
+  EXPECT_THAT(refusal_of(machine, protecting({"/dev"})), HasSubstr("protected path /dev"));
+  EXPECT_THAT(refusal_of(machine, protecting({"/state/dev"})), HasSubstr("protected path /dev"));
+  EXPECT_THAT(joined(plan_of(machine, protecting({"/devices"})).canonical_argv),
+              HasSubstr(" --tmpfs /devices "));
+}
+
+TEST(RefuseTest, MountThatWouldBringTheHostsProcIsRefusedByNameAndOneBesideItIsNot) {
+  Machine machine;
+  machine.directory("/").directory("/proc").directory("/proc/sys").directory("/procession");
+  machine.linked("/state/p", "/proc", {{.place = path("/state/p"), .target = "/proc"}});
+  for (const char* at : {"/", "/proc", "/proc/sys", "/state/p"}) {
+    for (const bool writable : {false, true}) {
+      Policy policy = empty_policy();
+      policy.mounts = {mount(at, writable, true)};
+      EXPECT_THAT(refusal_of(machine, policy), HasSubstr("mount " + std::string(at) + " would"));
+    }
+  }
+  Policy policy = empty_policy();
+  policy.mounts = {mount("/procession", true, true)};
+  EXPECT_THAT(joined(executed_of(machine, policy)), HasSubstr(" --bind /procession /procession "));
+}
+
 // cases.md 75
 TEST(RefuseTest, MissingWritableRootIsNamedWithItsList) {
   Policy policy = empty_policy();

@@ -364,6 +364,7 @@ void Execution::commit_when_ready() {
 // Stage 2 meets the end of the channel and exits without running anything.
 void Execution::refuse_commit(const std::string& cause) {
   note_cause(cause);
+  refused_commit_ = cause;
   close_control();
 }
 
@@ -553,6 +554,7 @@ ExecResult Execution::make_result() {
                      .file_limited = run_.policy.limits.fsize_bytes.has_value(),
                      .committed = committed_,
                      .running = running_,
+                     .refused_commit = refused_commit_,
                      .refused_demand = refused_demand_,
                      .failure = failure_,
                      .host_exec_error = std::nullopt,

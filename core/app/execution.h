@@ -137,6 +137,7 @@ class Execution {
   UniqueFd command_;     // pidfd of the process that becomes the command
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
+  std::string refused_commit_;
   std::optional<host::MountTable> mounts_;
   std::vector<std::string> mount_points_;
   std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent

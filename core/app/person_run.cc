@@ -64,9 +64,9 @@ Result<void> check_writable(const PreparedRun& run) {
                       effective->mount_class != MountClass::kMountReadWrite;
     if (lost) {
       return fail(ErrorCode::kDenied, "what is written to " + escaped(root.str()) +
-                                          " would not be kept: in the jail it lies in the " +
-                                          std::string(mount_class_name(effective->mount_class)) +
-                                          " " + effective->region.str());
+                                          " would not be kept: in the jail, " +
+                                          effective->region.str() + " is the " +
+                                          std::string(mount_class_name(effective->mount_class)));
     }
   }
   return {};

@@ -35,7 +35,9 @@ Result<void> check_keys_are_text(const Value& value) {
 
 // `what` and the type that was found instead.
 std::string expected(std::string_view what, const Value& found) {
-  return "expected " + std::string(what) + ", found " + std::string(kind_name(found.kind));
+  const bool unusable = found.is(Value::Kind::kUnusable);
+  return "expected " + std::string(what) + ", found " +
+         std::string(unusable ? found.bytes : kind_name(found.kind));
 }
 
 bool is_string(const Value& value) {

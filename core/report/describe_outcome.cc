@@ -127,6 +127,9 @@ Outcome describe(const OutcomeFacts& facts) {
     return ended(OutcomeClass::kSetup, "how the command ended could not be learned", kNoJail);
   }
   if (facts.timed_out || facts.cancelled) return describe_stop(facts);
+  if (!facts.refused_commit.empty()) {
+    return ended(OutcomeClass::kSetup, "the command was not run: " + facts.refused_commit, kNoJail);
+  }
   if (facts.had_stage2 && !facts.committed) {
     return ended(OutcomeClass::kSetup,
                  "the jail was not set up; its launcher ended with " + std::to_string(facts.code),

@@ -21,6 +21,7 @@ struct OutcomeFacts {
   bool file_limited = false;   // fsize_bytes was in force
   bool committed = false;      // the commit was sent
   bool running = false;        // the control channel closed after the commit: the command ran
+  std::string refused_commit;  // not empty: why the host sent no commit
   std::string refused_demand;  // not empty: the layers that were missing, the command never ran
   std::optional<ControlMessage> failure;        // what stage 2 said before it gave up
   std::optional<std::int32_t> host_exec_error;  // errno of the host's own exec of the command

@@ -74,7 +74,24 @@ Result<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Sessi
   return execution;
 }
 
+// From here to the commit no name on the way to a protected path may change hands unseen.
+Result<void> Execution::watch_names() {
+  if (run_.launch.watched.empty()) return {};
+  std::vector<AbsolutePath> paths;
+  for (const WatchedPath& watched : run_.launch.watched) paths.push_back(watched.path);
+  // A user without watches left gets the second look at the commit, which a quick exchange back
+  // escapes.
+  if (auto names = host::NameWatch::open(paths)) names_.emplace(std::move(*names));
+  for (const WatchedPath& watched : run_.launch.watched) {
+    if (host::survey_path(watched.path).identity == watched.identity) continue;
+    return fail(ErrorCode::kDenied,
+                "protected " + watched.path.str() + " was exchanged while the run was planned");
+  }
+  return {};
+}
+
 Result<void> Execution::launch() {
+  LOOM_TRY_VOID(watch_names());
   const bool has_stage2 = run_.launch.report_number >= 0;
   LOOM_TRY(PipeEnds in, make_pipe(true));
   LOOM_TRY(PipeEnds out, make_pipe(false));
@@ -376,11 +393,16 @@ bool Execution::masks_are_in_place() {
                         : Result<std::vector<std::string>>(
                               fail(ErrorCode::kSystem, "the jail's mount table is not readable"));
   if (points) mount_points_ = std::move(*points);
+  const std::set<AbsolutePath> touched = names_ ? names_->changed() : std::set<AbsolutePath>();
+  const bool names_seen = names_.has_value();
+  names_.reset();
   for (const WatchedPath& watched : run_.launch.watched) {
     const bool mounted =
         !watched.masked ||
         std::binary_search(mount_points_.begin(), mount_points_.end(), watched.path.str());
-    if (mounted && host::survey_path(watched.path).identity == watched.identity) continue;
+    const bool same = names_seen ? !touched.contains(watched.path)
+                                 : host::survey_path(watched.path).identity == watched.identity;
+    if (mounted && same) continue;
     missing_masks_.push_back("mounts: protected " + watched.path.str() +
                              " was exchanged while the jail was set up");
   }

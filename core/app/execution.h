@@ -15,6 +15,7 @@
 #include "host/event_loop.h"
 #include "host/exit_status.h"
 #include "host/mount_table.h"
+#include "host/name_watch.h"
 #include "host/output_cap.h"
 #include "host/stdin_queue.h"
 #include "protocol/messages.h"
@@ -88,6 +89,7 @@ class Execution {
   void commit_when_ready();
   [[nodiscard]] bool demand_is_met();
   [[nodiscard]] bool jail_outlives_us();
+  [[nodiscard]] Result<void> watch_names();
   [[nodiscard]] bool masks_are_in_place();
   void refuse_commit(const std::string& cause);
   void close_control();
@@ -138,6 +140,7 @@ class Execution {
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::string refused_commit_;
+  std::optional<host::NameWatch> names_;  // from before the start to the commit
   std::optional<host::MountTable> mounts_;
   std::vector<std::string> mount_points_;
   std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent

@@ -69,6 +69,7 @@ Result<ReportTarget> ReportTarget::open(const std::string& file) {
   }
   const std::size_t slash = file.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : file.substr(0, slash + 1);
+  target.directory_path_ = directory;
   target.name_ = slash == std::string::npos ? file : file.substr(slash + 1);
   target.directory_.reset(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!target.directory_) return failed(file, errno);
@@ -101,9 +102,24 @@ Result<void> ReportTarget::replace(std::string_view text) const {
   if (error == 0 && ::renameat(directory, fresh.c_str(), directory, name_.c_str()) != 0) {
     error = errno;
   }
-  if (error == 0) return {};
-  ::unlinkat(directory, fresh.c_str(), 0);
-  return failed(file_, error);
+  if (error != 0) {
+    ::unlinkat(directory, fresh.c_str(), 0);
+    return failed(file_, error);
+  }
+  return require_place();
+}
+
+// The command may have put another directory under the name of the one that was opened.
+Result<void> ReportTarget::require_place() const {
+  struct stat opened {};
+  struct stat named {};
+  const bool same = ::fstat(directory_.get(), &opened) == 0 &&
+                    ::stat(directory_path_.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+                    opened.st_ino == named.st_ino;
+  if (same) return {};
+  return fail(ErrorCode::kDenied, "--report-file " + escaped(file_) +
+                                      ": its directory was exchanged during the run, and what has "
+                                      "that name now is not the report");
 }
 
 }  // namespace loom::app

@@ -26,10 +26,12 @@ class ReportTarget {
 
  private:
   [[nodiscard]] Result<void> replace(std::string_view text) const;
+  [[nodiscard]] Result<void> require_place() const;
 
   std::string file_;    // as typed, for messages
   UniqueFd stream_;     // opened before the run; or
   UniqueFd directory_;  // where `name_` is put in place
+  std::string directory_path_;
   std::string name_;
 };
 

@@ -53,22 +53,22 @@ void add_policy_options(CLI::App& app, RunOptions& options) {
       ->check(CLI::IsMember({"off", "full"}))
       ->group(own);
   app.add_option("--cpu-seconds", options.limits.cpu_s, "CPU time of a process")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->group(own);
   app.add_option("--wall-seconds", options.limits.wall_s, "Time until the command is stopped")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->group(own);
   app.add_option("--memory-bytes", options.limits.mem_bytes, "Memory of all processes together")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->group(own);
   app.add_option("--pids", options.limits.pids, "Processes and threads")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->group(own);
   app.add_option("--file-bytes", options.limits.fsize_bytes, "Largest file to write")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->group(own);
   app.add_option("--output-bytes", options.limits.output_bytes, "Output passed on, per stream")
-      ->check(whole_number())
+      ->transform(whole_number())
       ->group(own);
 }
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <loom/absolute_path.h>
+#include <loom/result.h>
+#include <loom/unique_fd.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace loom::host {
+
+// Notices when a name on the way to one of some paths is made, moved, exchanged or removed.
+//
+// Looking twice cannot tell that a name was another's in between; the kernel's word can
+// (inotify(7)). Watches every existing directory of each path, the path itself by its name in the
+// last of them. Meant for a moment: what changes often enough overflows the kernel's queue, and
+// then every path counts as changed.
+class NameWatch {
+ public:
+  // Fails with kSystem where the user has no watches left.
+  [[nodiscard]] static Result<NameWatch> open(const std::vector<AbsolutePath>& paths);
+
+  // Paths whose name, or that of a directory above, was touched since open. Sorted. Does not wait.
+  [[nodiscard]] std::set<AbsolutePath> changed();
+
+ private:
+  explicit NameWatch(UniqueFd queue) : queue_(std::move(queue)) {}
+  [[nodiscard]] Result<void> add(const AbsolutePath& path);
+  void note(int watch, const std::string& name);
+
+  UniqueFd queue_;
+  // A directory's watch and a name in it: whose way leads there.
+  std::map<int, std::map<std::string, std::vector<AbsolutePath>>> names_;
+  std::set<AbsolutePath> changed_;
+};
+
+}  // namespace loom::host

@@ -64,8 +64,9 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
   LOOM_TRY(const Survey* const survey, session.survey(request.policy));
   HostFacts facts = session.facts();
   facts.paths.reserve(survey->paths.size());
+  host::PathSurveyor surveyor;
   for (const SurveyPath& wanted : survey->paths) {
-    facts.paths.push_back(host::survey_path(wanted.path));
+    facts.paths.push_back(surveyor.look(wanted.path));
   }
 
   PreparedRun run;

@@ -155,7 +155,7 @@ int setrlimit(__rlimit_resource_t resource, const rlimit* limit) noexcept {
 int execve(const char* path, char* const argv[], char* const environment[]) noexcept {
   return call(SYS_execve, path, argv, environment);
 }
-[[noreturn]] void _exit(int status) {
+void _exit(int status) {
   for (;;) call(SYS_exit_group, status);
 }
 

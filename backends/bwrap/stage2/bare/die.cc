@@ -26,6 +26,7 @@ void check_failed(const char* condition, const char*, int) noexcept { bwrap::die
 // machinery is only named by what is compiled with exceptions, and never reached.
 // NOLINTBEGIN(cert-dcl58-cpp,bugprone-reserved-identifier): the library's own names
 namespace std {
+void terminate() noexcept { loom::bwrap::die("terminated"); }
 void __throw_length_error(const char* what) { loom::bwrap::die(what); }
 void __throw_logic_error(const char* what) { loom::bwrap::die(what); }
 void __throw_out_of_range_fmt(const char* what, ...) { loom::bwrap::die(what); }

@@ -41,6 +41,9 @@ int memcmp(const void* a, const void* b, std::size_t size) noexcept {
   return 0;
 }
 
+// clang asks for this one where only equality counts.
+int bcmp(const void* a, const void* b, std::size_t size) noexcept { return memcmp(a, b, size); }
+
 void* memchr(const void* at, int value, std::size_t size) noexcept {
   const auto* const bytes = static_cast<const unsigned char*>(at);
   for (std::size_t i = 0; i < size; ++i) {

@@ -31,7 +31,8 @@ alignas(16) std::array<std::uintptr_t, 8> thread_block{};
 
 // The 16 random bytes that the kernel gives every program. The lowest byte of the secret is zero,
 // so that no overrunning text can carry it.
-[[gnu::no_stack_protector]] std::uintptr_t stack_secret(const std::uintptr_t* stack) noexcept {
+__attribute__((no_stack_protector)) std::uintptr_t stack_secret(
+    const std::uintptr_t* stack) noexcept {
   const std::uintptr_t* at = stack + 1 + stack[0] + 1;  // argc, argv and its null
   while (*at != 0) ++at;                                // the environment
   for (++at; at[0] != AT_NULL; at += 2) {
@@ -45,7 +46,7 @@ alignas(16) std::array<std::uintptr_t, 8> thread_block{};
 
 }  // namespace
 
-extern "C" [[noreturn, gnu::used, gnu::no_stack_protector]] void loom_stage2_start(
+extern "C" [[noreturn, gnu::used]] __attribute__((no_stack_protector)) void loom_stage2_start(
     const std::uintptr_t* stack) noexcept {
   thread_block[kSelf] = reinterpret_cast<std::uintptr_t>(thread_block.data());
   thread_block[kSecret] = stack_secret(stack);

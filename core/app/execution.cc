@@ -122,13 +122,23 @@ Result<void> Execution::launch() {
   stdin_.emplace(std::move(in.ours));
   out_.pipe = std::move(out.ours);
   err_.pipe = std::move(err.ours);
-  // Fewer wake-ups for a flood. Refused where the user has too many such pages (pipe(7)).
-  for (const Pump* pump : {&out_, &err_}) {
-    ::fcntl(pump->pipe.get(), F_SETPIPE_SZ, host::ByteSink::kPipeBytes);
-  }
   report_pipe_ = std::move(report.ours);
   control_ = std::move(control.host);
-  if (has_stage2) {
+  // The scheduler leaves the launcher where we spawned it, and wakes us up there: what we do now,
+  // it waits for. Stage 2 is waited for by nobody.
+  return has_stage2 ? Result<void>() : complete();
+}
+
+// What a start can do without: until stage 2 is heard of, nothing is committed and nothing printed
+// but the launcher's own words.
+Result<void> Execution::complete() {
+  if (completed_) return {};
+  completed_ = true;
+  // Fewer wake-ups for a flood. Refused where the user has too many such pages (pipe(7)).
+  for (const Pump* pump : {&out_, &err_}) {
+    if (pump->pipe) ::fcntl(pump->pipe.get(), F_SETPIPE_SZ, host::ByteSink::kPipeBytes);
+  }
+  if (control_) {
     LOOM_TRY(commit_file_, host::make_commit(run_.launch.commit));
   }
   return audit_run(session_, run_);
@@ -327,6 +337,9 @@ void Execution::take_control(const host::ReceivedControl& received) {
 
 void Execution::meet_command(pid_t sender) {
   if (command_) return;
+  if (const auto completed = complete(); !completed) {
+    return refuse_commit(completed.error().message);
+  }
   // It waits for our commit, so the pid cannot have been reused.
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
   if (!run_.launch.jailed_pids) return;
@@ -336,7 +349,8 @@ void Execution::meet_command(pid_t sender) {
   if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
   if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
   static_cast<void>(jail_outlives_us());
-  if (run_.launch.watched.empty()) return;
+  // Also where no mask is watched: the mounts then go with this descriptor, after the answer, and
+  // not in the last exit of the jail, which the answer waits for.
   if (auto table = host::MountTable::open(sender)) mounts_.emplace(std::move(*table));
 }
 
@@ -514,6 +528,7 @@ void Execution::finish() {
   // Whatever stage 2 still said lies in the pipe and the socket; nobody writes to them any more.
   if (report_pipe_) read_report();
   if (control_) read_control();
+  if (const auto completed = complete(); !completed) note_cause(completed.error().message);
   ExecResult result = make_result();
   session_.backend().finish();
   events_.on_exit(std::move(result));
@@ -537,7 +552,7 @@ WitnessedRun Execution::witnessed_run() const {
 // detaches it.
 std::vector<std::string> Execution::replaced_masks() const {
   std::vector<std::string> skips = missing_masks_;
-  if (!committed_) return skips;
+  if (!committed_ || run_.launch.watched.empty()) return skips;
   std::vector<std::string> lost;
   if (mounts_) {
     if (const auto now = mounts_->mount_points())

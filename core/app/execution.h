@@ -73,6 +73,7 @@ class Execution {
 
   Execution(host::EventLoop& loop, Session& session, PreparedRun run, ExecutionEvents events);
   [[nodiscard]] Result<void> launch();
+  [[nodiscard]] Result<void> complete();
   void watch_everything();
   void arm_wall_clock();
   void arm_setup_clock();
@@ -129,7 +130,8 @@ class Execution {
   std::string report_error_;
 
   UniqueFd control_;
-  UniqueFd commit_file_;  // made while the jail is being set up, sent when it is
+  UniqueFd commit_file_;  // made while stage 2 prepares, sent when it is ready
+  bool completed_ = false;
   bool ready_ = false;
   bool committed_ = false;
   bool running_ = false;

@@ -61,16 +61,16 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
   LOOM_TRY_VOID(session.finish_probing());
   JailBackend& backend = session.backend();
 
-  LOOM_TRY(const Survey survey,
-           backend.survey({.policy = request.policy, .facts = session.facts()}));
+  LOOM_TRY(const Survey* const survey, session.survey(request.policy));
   HostFacts facts = session.facts();
-  facts.paths.reserve(survey.paths.size());
-  for (const SurveyPath& wanted : survey.paths) {
-    facts.paths.push_back(host::survey_path(wanted.path));
+  facts.paths.reserve(survey->paths.size());
+  host::PathSurveyor surveyor;
+  for (const SurveyPath& wanted : survey->paths) {
+    facts.paths.push_back(surveyor.look(wanted.path));
   }
 
   PreparedRun run;
-  run.command = make_command(session, request, survey);
+  run.command = make_command(session, request, *survey);
   run.policy = std::move(request.policy);
   LOOM_TRY(run.plan, backend.plan({.policy = run.policy,
                                    .command = run.command,

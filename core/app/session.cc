@@ -174,6 +174,15 @@ Result<void> Session::finish_probing() {
   return {};
 }
 
+Result<const Survey*> Session::survey(const Policy& policy) {
+  if (surveyed_ != policy) {
+    surveyed_.reset();
+    LOOM_TRY(survey_, backend_->survey({.policy = policy, .facts = facts_}));
+    surveyed_ = policy;
+  }
+  return &survey_;
+}
+
 Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams) {
   PendingStart pending{.launch = &launch, .streams = &streams, .child = std::nullopt};
   pending_ = &pending;

@@ -58,6 +58,11 @@ class Session final : public HostServices {
   // later calls do nothing.
   [[nodiscard]] Result<void> finish_probing();
 
+  // The backend's survey for `policy`. Pure, so what it said about the same policy last time holds;
+  // nearly every run of a broker comes with one and the same. Valid until the next call. After
+  // finish_probing.
+  [[nodiscard]] Result<const Survey*> survey(const Policy& policy);
+
   // Has the backend start `launch`, connected to `streams`.
   [[nodiscard]] Result<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams);
 
@@ -83,6 +88,8 @@ class Session final : public HostServices {
   host::PinnedProgram stage2_;
   HostFacts facts_;
   Features features_;
+  std::optional<Policy> surveyed_;  // the policy that survey_ answers
+  Survey survey_;
   PendingStart* pending_ = nullptr;  // set only while the backend's start runs
   bool probing_launches_ = false;    // true only while probe(kBeforePlan) runs
   bool probed_ = false;

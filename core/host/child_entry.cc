@@ -52,26 +52,15 @@ void default_signals(const ChildSpec& spec) noexcept {
   }
 }
 
-// Everything is born close-on-exec; this holds for what a library opened behind our back, and for
-// the standard descriptors that nobody moved. Kernels before 5.11 refuse the flag, which is why it
-// is no error.
-void mark_close_on_exec(int first, int last) noexcept {
-  if (first > last) return;
-  if (::close_range(static_cast<unsigned>(first), static_cast<unsigned>(last),
-                    kCloseRangeCloexec) != 0) {
-    return;
-  }
-}
-
+// Everything is born close-on-exec; the mark is for what a library opened behind our back, and for
+// the standard descriptors that nobody moved. A duplicate is born without it. Kernels before 5.11
+// refuse the flag, which is why it is no error.
 void arrange_descriptors(const ChildSpec& spec) noexcept {
-  int next = 0;
+  [[maybe_unused]] const int marked = ::close_range(0, ~0u, kCloseRangeCloexec);
   for (std::size_t i = 0; i < spec.move_count; ++i) {
     const FdMove& move = spec.moves[i];
     if (::dup2(move.from, move.to) < 0) give_up(spec, ChildStep::kDescriptors, errno);
-    mark_close_on_exec(next, move.to - 1);
-    next = move.to + 1;
   }
-  if (::close_range(static_cast<unsigned>(next), ~0u, kCloseRangeCloexec) != 0) return;
 }
 
 void set_limits(const ChildSpec& spec) noexcept {

@@ -61,57 +61,6 @@ std::string read_link(int parent, const char* name) {
   return size <= 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-std::optional<PathFact> survey_in_one_step(const AbsolutePath& path, bool follow);
-
-// /bin -> usr/bin and its kind: one link at the very end, whose target has none and climbs nowhere.
-std::optional<PathFact> survey_last_link(const AbsolutePath& path, const std::string& target) {
-  if (target.empty() || target.find("..") != std::string::npos) return std::nullopt;
-  const std::string parent = path.parent().is_root() ? "/" : path.parent().str() + '/';
-  const auto led = AbsolutePath::parse(target.front() == '/' ? target : parent + target);
-  if (!led || target.back() == '/') return std::nullopt;
-  auto fact = survey_in_one_step(*led, false);
-  if (!fact) return std::nullopt;
-  fact->path = path;
-  fact->links.push_back(LinkFact{.place = path, .target = target});
-  return fact;
-}
-
-// Four system calls when no link is on the way, which is nearly always: the parent in one step, and
-// the object by name in it. Nothing when a link is met (but, with `follow`, one at the end) or the
-// kernel is older than 5.6.
-std::optional<PathFact> survey_in_one_step(const AbsolutePath& path, bool follow) {
-  PathFact fact = fact_without_links(path);
-  const std::string parent_path = path.parent().str();
-  open_how how{};
-  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  const long opened = ::syscall(SYS_openat2, AT_FDCWD, parent_path.c_str(), &how, sizeof how);
-  const UniqueFd parent(static_cast<int>(opened));
-  if (!parent) {
-    fact.error = errno;
-    // A link would have said ELOOP, so up to the missing part the path is its own real path.
-    const bool answer = fact.error == ENOENT || fact.error == ENOTDIR || fact.error == EACCES;
-    return answer ? std::optional(std::move(fact)) : std::nullopt;
-  }
-  struct stat about {};
-  if (::fstat(parent.get(), &about) != 0) return std::nullopt;
-  fact.parent_identity = identity_of(about);
-  if (path.is_root()) {
-    set_object(fact, about);
-    return fact;
-  }
-  const char* const name = path.name().data();  // the last component, so the NUL ends it
-  if (::fstatat(parent.get(), name, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
-    fact.error = errno;
-    return fact;
-  }
-  if (S_ISLNK(about.st_mode)) {
-    return follow ? survey_last_link(path, read_link(parent.get(), name)) : std::nullopt;
-  }
-  set_object(fact, about);
-  return fact;
-}
-
 // Follows links itself, one component at a time.
 class Walk {
  public:
@@ -227,10 +176,80 @@ class Walk {
 
 }  // namespace
 
-PathFact survey_path(const AbsolutePath& path) {
-  if (auto fact = survey_in_one_step(path, true)) return std::move(*fact);
+// Four system calls when no link is on the way, which is nearly always: the parent in one step, and
+// the object by name in it. One is left where the last path had the same parent.
+//
+// Nothing when a link is met (but one at the end) or the kernel is older than 5.6.
+std::optional<PathFact> PathSurveyor::look_in_one_step(const AbsolutePath& path) {
+  struct stat about {};
+  auto fact = look_in(asked_, path, about);
+  if (!fact || !S_ISLNK(about.st_mode)) return fact;
+  return look_at_target(path, read_link(asked_.handle.get(), path.name().data()));
+}
+
+// /bin -> usr/bin and its kind: one link at the very end, whose target has none and climbs nowhere.
+std::optional<PathFact> PathSurveyor::look_at_target(const AbsolutePath& path,
+                                                     const std::string& target) {
+  if (target.empty() || target.find("..") != std::string::npos) return std::nullopt;
+  const std::string parent = path.parent().is_root() ? "/" : path.parent().str() + '/';
+  const auto led = AbsolutePath::parse(target.front() == '/' ? target : parent + target);
+  if (!led || target.back() == '/') return std::nullopt;
+  struct stat about {};
+  auto fact = look_in(targets_, *led, about);
+  if (!fact || S_ISLNK(about.st_mode)) return std::nullopt;
+  fact->path = path;
+  fact->links.push_back(LinkFact{.place = path, .target = target});
+  return fact;
+}
+
+// `about` is what the last component is, all zeros where it is not there.
+std::optional<PathFact> PathSurveyor::look_in(Directory& parent, const AbsolutePath& path,
+                                              struct stat& about) {
+  PathFact fact = fact_without_links(path);
+  fact.error = enter(parent, path.parent());
+  if (fact.error != 0) {
+    // A link would have said ELOOP, so up to the missing part the path is its own real path.
+    const bool answer = fact.error == ENOENT || fact.error == ENOTDIR || fact.error == EACCES;
+    return answer ? std::optional(std::move(fact)) : std::nullopt;
+  }
+  fact.parent_identity = parent.identity;
+  // The name is the last component, so the NUL ends it. The root has none, and is its own parent.
+  const char* const name = path.is_root() ? "." : path.name().data();
+  if (::fstatat(parent.handle.get(), name, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
+    fact.error = errno;
+  } else {
+    set_object(fact, about);
+  }
+  return fact;
+}
+
+// 0 or errno.
+int PathSurveyor::enter(Directory& directory, const AbsolutePath& path) {
+  if (directory.handle && directory.path == path) return 0;
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  const long opened = ::syscall(SYS_openat2, AT_FDCWD, path.str().c_str(), &how, sizeof how);
+  const int error = errno;
+  directory.handle.reset(static_cast<int>(opened));
+  if (!directory.handle) return error;
+  struct stat about {};
+  if (::fstat(directory.handle.get(), &about) != 0) {
+    const int broken = errno;
+    directory.handle.reset();
+    return broken;
+  }
+  directory.path = path;
+  directory.identity = identity_of(about);
+  return 0;
+}
+
+PathFact PathSurveyor::look(const AbsolutePath& path) {
+  if (auto fact = look_in_one_step(path)) return std::move(*fact);
   return Walk(path).run();
 }
+
+PathFact survey_path(const AbsolutePath& path) { return PathSurveyor().look(path); }
 
 bool is_directory(const AbsolutePath& path) noexcept {
   struct stat about {};

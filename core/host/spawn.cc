@@ -123,12 +123,16 @@ Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls) {
   return child;
 }
 
+// Does not wait: we stand still until the child is past the last step that can fail (the kernel
+// lets go of us when the old memory is left behind; what breaks after that kills the child), or has
+// written and is gone.
 Result<std::optional<ChildFailure>> read_failure(int report) {
   ChildFailure failure{};
   ssize_t got = -1;
   do {
     got = ::read(report, &failure, sizeof failure);
   } while (got < 0 && errno == EINTR);
+  if (got < 0 && errno == EAGAIN) return std::optional<ChildFailure>();
   if (got < 0) return step_failed("read the child's report", errno);
   if (got != sizeof failure) return std::optional<ChildFailure>();
   return std::optional(failure);
@@ -145,9 +149,11 @@ int highest_target(const SpawnRequest& request) noexcept {
 Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls) {
   LOOM_TRY_VOID(check(request));
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return step_failed("make the report pipe", errno);
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    return step_failed("make the report pipe", errno);
+  }
   const UniqueFd report(ends[0]);
-  UniqueFd child_end(ends[1]);
+  const UniqueFd child_end(ends[1]);
 
   Lifted lifted(highest_target(request));
   LOOM_TRY(const std::vector<FdMove> moves, lifted_moves(request.moves, lifted));
@@ -173,8 +179,6 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .report_fd = report_fd};
 
   LOOM_TRY(SpawnedChild child, make_child(spec, syscalls));
-  child_end.reset();
-  lifted = Lifted(0);  // our copies of the write end, or the end of file would never come
   LOOM_TRY(child.failure, read_failure(report.get()));
   return child;
 }

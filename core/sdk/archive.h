@@ -292,6 +292,12 @@ class Reader {
   bool failed_ = false;
 };
 
+}  // namespace loom::archive
+
+#include "direct_reader.h"
+
+namespace loom::archive {
+
 // The version travels in front of the fields of the outermost struct.
 template <class Ref>
 struct Versioned {
@@ -318,9 +324,23 @@ Bytes encode_value(const T& value) {
 [[nodiscard]] Result<void> check_version(const Value& value, std::string_view noun);
 [[nodiscard]] tl::unexpected<Error> refused(std::string_view noun, const Refusal& refusal);
 
+// What our own writer wrote, and nothing else that would decode.
+template <class T>
+std::optional<T> decode_directly(ByteView bytes) {
+  // Below this, no more values fit than parse_value lets pass.
+  if (bytes.size() > kMaxValueItems) return std::nullopt;
+  Versioned<T> versioned{.version = 0, .value = Blank<T>::make()};
+  Cursor cursor(bytes);
+  DirectReader reader(cursor);
+  const bool whole = reader.read_struct(versioned) && cursor.at_end();
+  if (!whole || versioned.version != kValueVersion) return std::nullopt;
+  return std::move(versioned.value);
+}
+
 // `noun` is what the value is called in messages.
 template <class T>
 Result<T> decode_value(ByteView bytes, std::string_view noun) {
+  if (auto value = decode_directly<T>(bytes)) return *std::move(value);
   LOOM_TRY(const Value tree, parse_value(bytes));
   // First of all, so that a newer value is called newer and not full of unknown keys.
   LOOM_TRY_VOID(check_version(tree, noun));

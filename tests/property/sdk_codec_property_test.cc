@@ -85,6 +85,8 @@ TYPED_TEST(SdkCodecProperty, AMutationIsRefusedOrUnderstood) {
       ASSERT_FALSE(decoded.error().message.empty()) << this->replay();
       continue;
     }
+    // Reading directly must not let pass what the strict parser refuses.
+    ASSERT_TRUE(parse_value(bytes)) << this->replay();
     const auto again = TypeParam::decode(encode(*decoded));
     ASSERT_TRUE(again) << this->replay() << ": " << again.error().message;
     ASSERT_EQ(*again, *decoded) << this->replay();

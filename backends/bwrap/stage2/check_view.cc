@@ -77,9 +77,9 @@ StepResult<void> check_mask(const ViewCheck& check) {
 }
 
 StepResult<void> check_root() {
-  struct statvfs root {};
-  if (::statvfs("/", &root) != 0) return miss("/", "unreadable", errno);
-  if ((root.f_flag & ST_RDONLY) == 0) return miss("/", "not read-only");
+  struct statfs root {};
+  if (::statfs("/", &root) != 0) return miss("/", "unreadable", errno);
+  if ((root.f_flags & ST_RDONLY) == 0) return miss("/", "not read-only");
   return {};
 }
 

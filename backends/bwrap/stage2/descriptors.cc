@@ -3,10 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
+#include <loom/unique_fd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <charconv>
+#include <string_view>
 #include <vector>
 
 namespace loom::bwrap {
@@ -17,16 +20,21 @@ constexpr unsigned kCloseRangeCloexec = 1U << 2U;  // kernel 5.11
 // Every open descriptor; empty when /proc cannot be read, since the listing itself needs one.
 std::vector<int> list_descriptors() {
   std::vector<int> found;
-  DIR* directory = ::opendir("/proc/self/fd");
-  if (directory == nullptr) return found;
-  while (const dirent* entry = ::readdir(directory)) {
-    char* end = nullptr;
-    const long number = ::strtol(entry->d_name, &end, 10);
-    const bool is_number = end != entry->d_name && *end == '\0';
-    if (is_number) found.push_back(static_cast<int>(number));
+  const UniqueFd directory(::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  alignas(dirent64) std::array<char, 4'096> buffer;
+  for (;;) {
+    const long got = ::syscall(SYS_getdents64, directory.get(), buffer.data(), buffer.size());
+    if (got <= 0) return found;
+    for (long at = 0; at < got;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      at += entry->d_reclen;
+      const std::string_view name = entry->d_name;
+      int number = -1;
+      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+      const bool is_number = error == std::errc() && end == name.data() + name.size();
+      if (is_number && number != directory.get()) found.push_back(number);
+    }
   }
-  ::closedir(directory);
-  return found;
 }
 
 // For kernels before 5.9 (no close_range) and 5.11 (no close-on-exec flag).

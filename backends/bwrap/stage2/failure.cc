@@ -13,12 +13,18 @@ namespace {
 
 constexpr int kRefused = 126;
 
+// Unlike strerror: no locale, no buffer.
+std::string error_text(int error) {
+  const char* const words = ::strerrordesc_np(error);
+  return words == nullptr ? "error " + std::to_string(error) : words;
+}
+
 // "loom-exec[stage2]: <step>: <thing>: <errno text>", and nothing that could break the line: file
 // names are the command's to choose.
 std::string render_line(const Failure& failure) {
   std::string line = "loom-exec[stage2]: ";
   line.append(stage2_step_name(failure.step)).append(": ").append(failure.thing);
-  if (failure.error != 0) line.append(": ").append(::strerror(failure.error));
+  if (failure.error != 0) line.append(": ").append(error_text(failure.error));
   for (char& c : line) {
     const bool printable = static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
     if (!printable) c = '?';

@@ -1,3 +1,5 @@
+#include "main.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <loom/unique_fd.h>
@@ -45,12 +47,12 @@ StepResult<CommitDocument> prepare_and_wait() {
 }
 
 }  // namespace
+
+void run_stage2() noexcept {
+  auto command = prepare_and_wait();
+  give_up(command ? run_command(std::move(*command)) : command.error(), kControlFd);
+}
+
 }  // namespace loom::bwrap
 
-// Runs inside the jail, restricts itself by the document on descriptor 3, reports on 4, and becomes
-// the command that arrives on 5. Reads no argument and no variable.
-int main() noexcept {
-  auto command = loom::bwrap::prepare_and_wait();
-  loom::bwrap::give_up(command ? loom::bwrap::run_command(std::move(*command)) : command.error(),
-                       loom::bwrap::kControlFd);
-}
+int main() noexcept { loom::bwrap::run_stage2(); }

@@ -55,6 +55,20 @@ TEST_F(PathSurveyTest, AFileWithoutLinksIsItsOwnRealPath) {
   EXPECT_TRUE(fact.links.empty());
 }
 
+TEST_F(PathSurveyTest, PathsLookedAtTogetherHaveTheFactsOfEachAlone) {
+  std::filesystem::create_directories(at("other"));
+  link("dir/file", "first");
+  link("other/nothing", "second");
+  link("dir", "third");
+  PathSurveyor surveyor;
+  for (const char* name : {"dir/file", "dir/sub", "other", "first", "second", "dir/file", "third",
+                           "third/file", "gone/file", "dir/gone", "other", "dir/file/below"}) {
+    EXPECT_EQ(surveyor.look(path(at(name))), survey(name)) << name;
+  }
+  EXPECT_EQ(surveyor.look(AbsolutePath::root()), survey_path(AbsolutePath::root()));
+  EXPECT_EQ(surveyor.look(path("/proc")), survey_path(path("/proc")));
+}
+
 TEST_F(PathSurveyTest, ADirectoryAndTheRootKnowTheirParents) {
   const auto sub = survey("dir/sub");
   const auto root = survey_path(AbsolutePath::root());

@@ -1,9 +1,13 @@
+#include <elf.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "stage2_run.h"
@@ -39,6 +43,39 @@ TEST(Stage2Document, StartedByHandItSaysSoAndEndsWith126) {
   EXPECT_THAT(ended.err, StartsWith("loom-exec[stage2]: "));
   EXPECT_THAT(ended.err, HasSubstr("by hand"));
   EXPECT_EQ(ended.err.find('\n'), ended.err.size() - 1) << ended.err;
+}
+
+// What starts without the C library's start must hold nothing that needs it: neither thread-local
+// storage nor addresses that are filled in at run time (of which a static program has only those
+// that depend on the processor).
+TEST(Stage2Document, TheProgramNeedsNothingBeforeItsFirstInstruction) {
+  const std::string program = LOOM_BINARY_DIR "/libexec/loom-exec/bwrap-stage2";
+  std::ifstream file(program, std::ios::binary);
+  const std::string image{std::istreambuf_iterator<char>(file), {}};
+  Elf64_Ehdr header{};
+  ASSERT_GE(image.size(), sizeof header);
+  std::memcpy(&header, image.data(), sizeof header);
+  ASSERT_EQ(header.e_type, ET_EXEC);
+  int loaded = 0;
+  for (std::size_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    std::memcpy(&segment, image.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+    loaded += segment.p_type == PT_LOAD ? 1 : 0;
+    EXPECT_NE(segment.p_type, static_cast<Elf64_Word>(PT_INTERP));
+    EXPECT_NE(segment.p_type, static_cast<Elf64_Word>(PT_DYNAMIC));
+#if defined(__x86_64__)
+    EXPECT_NE(segment.p_type, static_cast<Elf64_Word>(PT_TLS));
+#endif
+  }
+  EXPECT_GT(loaded, 0);
+#if defined(__x86_64__)
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section{};
+    std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
+    EXPECT_NE(section.sh_type, static_cast<Elf64_Word>(SHT_RELA));
+    EXPECT_NE(section.sh_type, static_cast<Elf64_Word>(SHT_INIT_ARRAY));
+  }
+#endif
 }
 
 TEST(Stage2Document, ATruncatedDocumentIsRefused) {

@@ -37,7 +37,8 @@ struct PathFact {
   AbsolutePath real;  // links followed: the deepest existing prefix, the rest appended
   PathKind kind = PathKind::kMissing;
   FileIdentity identity{};  // of the object at `real`
-  FileIdentity parent_identity{};  // of the directory that holds real's last component; zero if absent
+  FileIdentity
+      parent_identity{};  // of the directory that holds real's last component; zero if absent
   std::uint64_t link_count = 0;   // hard links of the object
   std::vector<LinkFact> links{};  // in the order met; empty when path == real
   int error = 0;                  // errno of the failing step; 0 when the object is there

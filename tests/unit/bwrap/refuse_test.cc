@@ -41,6 +41,29 @@ TEST(RefuseTest, AbsentProtectedPathUnderASystemRootIsRefusedAndAnExistingOneIsN
   EXPECT_THAT(plan_of(machine, protecting({"/state/d"})).view, Not(IsEmpty()));
 }
 
+// cases.md 65, 66: stage 2 needs no place in the view, so hiding where it is installed costs
+// nothing.
+TEST(RefuseTest, AProtectedPathAboveTheHelpersOwnProgramsIsAccepted) {
+  Machine machine = base_machine();
+  machine.directory("/srv/x");
+  const JailPlan plan = plan_of(machine, protecting({"/srv/x"}));
+
+  EXPECT_THAT(joined(plan.canonical_argv), HasSubstr(" --tmpfs /srv/x "));
+  EXPECT_THAT(joined(plan.canonical_argv), Not(HasSubstr("libexec")));
+}
+
+// cases.md 37
+TEST(RefuseTest, TheJailReplacesProcDevAndTmpWithItsOwnAndNothingElse) {
+  std::vector<std::string> own;
+  for (const MountOperation& operation : plan_of(Machine(), empty_policy()).view) {
+    const bool shown =
+        operation.form == MountForm::kReadOnlyBindTry || operation.form == MountForm::kNone;
+    if (!shown) own.push_back(operation.region.str());
+  }
+
+  EXPECT_THAT(own, ::testing::UnorderedElementsAre("/proc", "/dev", "/tmp"));
+}
+
 // cases.md 69
 TEST(RefuseTest, AbsentProtectedPathWhereNothingIsGrantedIsMaskedOnTheJailsOwnRoot) {
   const JailPlan plan = plan_of(Machine(), protecting({"/home/user/.ssh"}));

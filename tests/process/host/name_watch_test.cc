@@ -1,0 +1,84 @@
+#include "host/name_watch.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "process_support.h"
+
+namespace loom::host {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class NameWatchTest : public ::testing::Test {
+ protected:
+  NameWatchTest() {
+    std::filesystem::create_directories(at("deep/er"));
+    for (const char* name : {"secret", "decoy", "other", "deep/er/secret"}) {
+      std::ofstream(at(name)) << name;
+    }
+  }
+
+  std::string at(const std::string& name) const { return directory_ / name; }
+  AbsolutePath path(const std::string& name) const { return *AbsolutePath::parse(at(name)); }
+
+  void exchange(const std::string& one, const std::string& two) const {
+    constexpr unsigned kExchange = 2;  // RENAME_EXCHANGE
+    ASSERT_EQ(
+        ::syscall(SYS_renameat2, AT_FDCWD, at(one).c_str(), AT_FDCWD, at(two).c_str(), kExchange),
+        0);
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(NameWatchTest, AnExchangeThereAndBackIsNoticed) {
+  auto watch = NameWatch::open({path("secret"), path("other")});
+  ASSERT_TRUE(watch) << watch.error().message;
+  EXPECT_THAT(watch->changed(), IsEmpty());
+
+  exchange("secret", "decoy");
+  exchange("secret", "decoy");
+
+  EXPECT_THAT(watch->changed(), ElementsAre(path("secret")));
+}
+
+TEST_F(NameWatchTest, ADirectoryOnTheWayCountsForWhatLiesBelow) {
+  std::filesystem::create_directory(at("deep2"));
+  auto watch = NameWatch::open({path("deep/er/secret"), path("secret")});
+  ASSERT_TRUE(watch) << watch.error().message;
+
+  exchange("deep", "deep2");
+
+  EXPECT_THAT(watch->changed(), ElementsAre(path("deep/er/secret")));
+}
+
+TEST_F(NameWatchTest, WritingToAFileIsNoChangeOfItsName) {
+  auto watch = NameWatch::open({path("secret")});
+  ASSERT_TRUE(watch) << watch.error().message;
+
+  std::ofstream(at("secret")) << "more";
+  std::ofstream(at("new")) << "another name";
+
+  EXPECT_THAT(watch->changed(), IsEmpty());
+}
+
+TEST_F(NameWatchTest, WhatDidNotExistIsNoticedWhenItIsMade) {
+  auto watch = NameWatch::open({path("none/secret")});
+  ASSERT_TRUE(watch) << watch.error().message;
+
+  std::filesystem::create_directory(at("none"));
+
+  EXPECT_THAT(watch->changed(), ElementsAre(path("none/secret")));
+}
+
+}  // namespace
+}  // namespace loom::host

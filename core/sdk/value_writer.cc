@@ -15,6 +15,7 @@ class Appender {
   explicit Appender(Bytes& out) : out_(out) {}
   void write(const char* data, std::size_t size) {
     // Called for every byte or two; insert would ask far more questions.
+    if (size == 0) return;  // with a null pointer, possibly
     const std::size_t before = out_.size();
     out_.resize(before + size);
     std::memcpy(out_.data() + before, data, size);

@@ -45,6 +45,13 @@ Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
 void ByteSink::push(Bytes bytes) {
   if (bytes.empty()) return;
   pending_ += bytes.size();
+  // Small pieces share a block: a hundred thousand short replies must not cost as many allocations.
+  constexpr std::size_t kBlockBytes = 4'096;
+  if (!queue_.empty() && queue_.back().staged == 0 &&
+      queue_.back().bytes.size() + bytes.size() <= kBlockBytes) {
+    queue_.back().bytes.insert(queue_.back().bytes.end(), bytes.begin(), bytes.end());
+    return;
+  }
   queue_.push_back({.bytes = std::move(bytes), .staged = 0});
 }
 

@@ -40,6 +40,18 @@ std::vector<ViewCheck> view_checks(const std::vector<MountOperation>& view) {
   return checks;
 }
 
+// Where the jail has a tmpfs of its own; /dev is one too.
+std::vector<std::string> own_tmpfs(const std::vector<MountOperation>& view) {
+  std::vector<std::string> places;
+  for (const MountOperation& operation : view) {
+    const bool own = operation.mount_class == MountClass::kRootTmpfs ||
+                     operation.mount_class == MountClass::kScratchTmpfs ||
+                     operation.mount_class == MountClass::kDev;
+    if (own) places.push_back(operation.region.str());
+  }
+  return places;
+}
+
 void set_limits(PrepareDocument& document, const RunMemo& memo) {
   document.fsize = memo.fsize_bytes;
   document.cpu_soft = memo.cpu_s;
@@ -107,7 +119,10 @@ Result<PrepareDocument> prepare_document(const std::vector<MountOperation>& view
   PrepareDocument document;
   document.jailed = memo.jailed;
   document.root_read_only = memo.jailed;
-  if (memo.jailed) document.view = view_checks(view);
+  if (memo.jailed) {
+    document.view = view_checks(view);
+    document.own_tmpfs = own_tmpfs(view);
+  }
   set_limits(document, memo);
   for (const std::uint64_t number : memo.keep_caps) {
     document.keep_caps.push_back(static_cast<std::uint32_t>(number));

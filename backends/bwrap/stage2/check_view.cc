@@ -9,6 +9,8 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
+
 #include "open_path.h"
 
 namespace loom::bwrap {
@@ -35,9 +37,19 @@ StepResult<Seen> look(int fd, const std::string& path) {
   return seen;
 }
 
-StepResult<void> check_parent(const ViewCheck& check, const Seen& parent) {
+// A tmpfs of the host is a tmpfs too, so only the device numbers of the jail's own will do.
+bool is_own(const Seen& directory, const std::vector<std::string>& own_tmpfs) {
+  if (!directory.on_tmpfs()) return false;
+  return std::any_of(own_tmpfs.begin(), own_tmpfs.end(), [&](const std::string& place) {
+    struct stat own {};
+    return ::stat(place.c_str(), &own) == 0 && own.st_dev == directory.status.st_dev;
+  });
+}
+
+StepResult<void> check_parent(const ViewCheck& check, const Seen& parent,
+                              const std::vector<std::string>& own_tmpfs) {
   if (check.parent_identity == FileIdentity{}) {
-    if (!parent.on_tmpfs()) return miss(check.path, "its directory is not the jail's own");
+    if (!is_own(parent, own_tmpfs)) return miss(check.path, "its directory is not the jail's own");
     return {};
   }
   const FileIdentity found{.device = parent.status.st_dev, .inode = parent.status.st_ino};
@@ -62,14 +74,14 @@ StepResult<void> check_leaf(const ViewCheck& check, const Seen& parent, const Se
   return {};
 }
 
-StepResult<void> check_mask(const ViewCheck& check) {
+StepResult<void> check_mask(const ViewCheck& check, const std::vector<std::string>& own_tmpfs) {
   const auto slash = check.path.rfind('/');
   const std::string name = check.path.substr(slash + 1);
   if (name.empty()) return miss(check.path, "no name to mask");
   const UniqueFd parent_fd = open_without_links(slash == 0 ? "/" : check.path.substr(0, slash));
   if (!parent_fd) return miss(check.path, "its directory", errno);
   LOOM_TRY(const Seen parent, look(parent_fd.get(), check.path));
-  LOOM_TRY_VOID(check_parent(check, parent));
+  LOOM_TRY_VOID(check_parent(check, parent, own_tmpfs));
   const UniqueFd leaf_fd(::openat(parent_fd.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!leaf_fd) return miss(check.path, "not masked", errno);
   LOOM_TRY(const Seen leaf, look(leaf_fd.get(), check.path));
@@ -87,7 +99,9 @@ StepResult<void> check_root() {
 
 StepResult<void> check_view(const PrepareDocument& document) {
   if (document.root_read_only) LOOM_TRY_VOID(check_root());
-  for (const ViewCheck& check : document.view) LOOM_TRY_VOID(check_mask(check));
+  for (const ViewCheck& check : document.view) {
+    LOOM_TRY_VOID(check_mask(check, document.own_tmpfs));
+  }
   return {};
 }
 

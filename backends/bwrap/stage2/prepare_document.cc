@@ -141,6 +141,15 @@ Result<ViewCheck> decode_view_check(const Value& value) {
   return check;
 }
 
+Result<std::string> decode_place(const Value& value) {
+  const bool is_name = value.is(Value::Kind::kText) || value.is(Value::Kind::kBinary);
+  if (!is_name || !value.bytes.starts_with('/') ||
+      value.bytes.find('\0') != std::string_view::npos) {
+    return fail(ErrorCode::kInvalidRequest, "prepare document: own_tmpfs: not an absolute path");
+  }
+  return std::string(value.bytes);
+}
+
 Result<LandlockRule> decode_landlock_rule(const Value& value) {
   FieldReader reader(value, "landlock_rules", {"path", "access", "required"});
   LandlockRule rule;
@@ -182,6 +191,7 @@ void read_limits_and_view(FieldReader& reader, PrepareDocument& document) {
   reader.read("jailed", document.jailed);
   reader.read("root_read_only", document.root_read_only);
   reader.read_list("view", document.view, decode_view_check);
+  reader.read_list("own_tmpfs", document.own_tmpfs, decode_place);
   reader.read("cpu_soft", document.cpu_soft);
   reader.read("cpu_hard", document.cpu_hard);
   reader.read("fsize", document.fsize);
@@ -231,6 +241,9 @@ void write_limits_and_view(ValueWriter& writer, const PrepareDocument& document)
   writer.boolean(document.root_read_only);
   writer.text("view");
   write_view(writer, document.view);
+  writer.text("own_tmpfs");
+  writer.array(document.own_tmpfs.size());
+  for (const std::string& place : document.own_tmpfs) writer.name(place);
   writer.text("cpu_soft");
   write_optional(writer, document.cpu_soft);
   writer.text("cpu_hard");
@@ -280,7 +293,7 @@ void write_filter(ValueWriter& writer, const PrepareDocument& document) {
 }  // namespace
 
 Bytes encode(const PrepareDocument& document) {
-  static constexpr std::size_t kKeys = 18;
+  static constexpr std::size_t kKeys = 19;
   ValueWriter writer;
   writer.map(kKeys);
   writer.text("v");
@@ -301,8 +314,8 @@ Result<PrepareDocument> decode_prepare_document(ByteView bytes) {
   }
   FieldReader reader(
       value, "prepare document",
-      {"v", "jailed", "root_read_only", "view", "cpu_soft", "cpu_hard", "fsize", "keep_caps",
-       "landlock_abi", "landlock_reason", "landlock_handled_fs", "landlock_scoped",
+      {"v", "jailed", "root_read_only", "view", "own_tmpfs", "cpu_soft", "cpu_hard", "fsize",
+       "keep_caps", "landlock_abi", "landlock_reason", "landlock_handled_fs", "landlock_scoped",
        "landlock_rules", "filter_wanted", "filter_tag", "filter", "filter_reason", "proxy_reason"});
   PrepareDocument document;
   read_limits_and_view(reader, document);

@@ -21,7 +21,7 @@ struct ViewCheck {
   std::string path;  // where the mask lies, links resolved
   Form form = Form::kEmptyDirectory;
   // Of the host directory that the plan shows around the mask. Zero: the plan shows none, so the
-  // parent must lie on one of the jail's own tmpfs.
+  // parent must lie on one of the document's own_tmpfs.
   FileIdentity parent_identity;
   friend bool operator==(const ViewCheck&, const ViewCheck&) = default;
 };
@@ -41,6 +41,8 @@ struct PrepareDocument {
   bool jailed = false;          // inside bubblewrap: check the view, lead a session of its own
   bool root_read_only = false;  // "/" must be a read-only mount; jailed only
   std::vector<ViewCheck> view;  // jailed only
+  std::vector<std::string>
+      own_tmpfs;  // where the plan mounts a tmpfs of the jail's own; jailed only
   std::optional<std::uint64_t> cpu_soft;  // seconds; both or neither
   std::optional<std::uint64_t> cpu_hard;  // seconds
   std::optional<std::uint64_t> fsize;     // bytes, soft and hard

@@ -33,6 +33,7 @@ class DocumentMaker {
     PrepareDocument document;
     document.jailed = flip();
     document.root_read_only = flip();
+    for (int i = 0; flip() && i < 3; ++i) document.own_tmpfs.push_back("/own" + std::to_string(i));
     for (std::size_t n = below(4); n > 0; --n) document.view.push_back(view_check());
     if (flip()) {
       document.cpu_soft = number();

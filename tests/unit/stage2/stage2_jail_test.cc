@@ -35,6 +35,7 @@ class Stage2Jail : public ::testing::Test {
     document = plain_document();
     document.jailed = true;
     document.root_read_only = true;
+    document.own_tmpfs = {"/", "/dev"};
   }
 
   [[nodiscard]] std::vector<std::string> base() const {

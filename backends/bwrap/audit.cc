@@ -147,6 +147,10 @@ std::string degraded_skip(const RunMemo& memo) {
 std::vector<std::string> extras(const RunMemo& memo) {
   std::vector<std::string> entries;
   if (memo.jailed) entries.emplace_back("mounts-by=name");
+  // A mask hides a name. Whatever else is called the same stays readable, and is not ours to find.
+  if (memo.jailed && memo.linked_masks > 0) {
+    entries.push_back("mask-links=" + std::to_string(memo.linked_masks));
+  }
   // AF_UNIX is always admitted, and no right of Landlock's that this build knows covers connecting
   // to a socket that the view shows.
   entries.emplace_back("unheld:unix-path");

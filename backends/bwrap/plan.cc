@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "capability_number.h"
@@ -57,6 +58,15 @@ void add_subjects(RunMemo& memo, const ResolvedPolicy& policy) {
   add_subjects(memo, {policy.scratch}, PathRole::kScratch);
 }
 
+std::uint64_t count_linked_masks(const ResolvedPolicy& policy) {
+  std::set<AbsolutePath> linked;
+  for (const NamedPath& path : policy.protected_paths) {
+    const bool file = path.kind == PathKind::kRegular || path.kind == PathKind::kOther;
+    if (file && path.link_count > 1) linked.insert(path.real);
+  }
+  return linked.size();
+}
+
 Result<RunMemo> make_memo(const PlanRequest& request, const ResolvedPolicy& policy) {
   LOOM_TRY(KernelFacts kernel, decode_kernel_facts(request.facts.backend));
   RunMemo memo;
@@ -73,6 +83,7 @@ Result<RunMemo> make_memo(const PlanRequest& request, const ResolvedPolicy& poli
   memo.machine = request.facts.machine;
   memo.scratch_is_tmpfs = policy.scratch_is_tmpfs;
   add_subjects(memo, policy);
+  memo.linked_masks = count_linked_masks(policy);
   memo.commit = encode(CommitDocument{.argv = request.command.argv,
                                       .environment = request.command.environment,
                                       .cwd = request.command.cwd});

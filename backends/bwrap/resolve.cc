@@ -31,6 +31,7 @@ class FactIndex {
             .kind = fact.kind,
             .identity = fact.kind == PathKind::kMissing ? FileIdentity{} : fact.identity,
             .parent_identity = fact.parent_identity,
+            .link_count = fact.link_count,
             .links = fact.links,
             .error = fact.error};
   }
@@ -42,6 +43,7 @@ class FactIndex {
             .kind = PathKind::kMissing,
             .identity = {},
             .parent_identity = {},
+            .link_count = 0,
             .links = {},
             .error = ENOENT};
   }

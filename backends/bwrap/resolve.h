@@ -14,9 +14,10 @@ struct NamedPath {
   PathKind kind = PathKind::kMissing;
   FileIdentity identity;  // zero when missing
   FileIdentity
-      parent_identity;          // of the directory that holds real's last component; zero if absent
-  std::vector<LinkFact> links;  // met on the way
-  int error = 0;                // errno when missing
+      parent_identity;  // of the directory that holds real's last component; zero if absent
+  std::uint64_t link_count = 0;  // hard links of the object
+  std::vector<LinkFact> links;   // met on the way
+  int error = 0;                 // errno when missing
 
   [[nodiscard]] bool is_missing() const noexcept { return kind == PathKind::kMissing; }
 };

@@ -10,7 +10,7 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kFields = 15;
+constexpr std::size_t kFields = 16;
 constexpr std::size_t kSubjectFields = 7;
 constexpr std::size_t kLinkFields = 2;
 
@@ -130,6 +130,7 @@ bool read_memo(TupleReader& in, RunMemo& memo) {
   ok = read_list(in.list(), memo.dropped, read_number) && ok;
   ok = read_list(in.list(), memo.links, read_link) && ok;
   ok = read_list(in.list(), memo.link_remarks, read_text) && ok;
+  memo.linked_masks = in.number();
   const std::string commit = in.text();
   const ByteView commit_bytes = as_bytes(commit);
   memo.commit.assign(commit_bytes.begin(), commit_bytes.end());
@@ -155,6 +156,7 @@ Bytes encode(const RunMemo& memo) {
   write(out, memo.dropped);
   write(out, memo.links);
   write(out, memo.link_remarks);
+  out.number(memo.linked_masks);
   out.binary(memo.commit);
   return out.take();
 }

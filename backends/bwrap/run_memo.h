@@ -47,8 +47,9 @@ struct RunMemo {
   std::vector<std::uint64_t> dropped;  // indices into the view: tolerant binds without a source
   std::vector<HostLink> links;
   std::vector<std::string>
-      link_remarks;  // "mounts: …" of paths behind links the command can replace
-  Bytes commit;      // encoded CommitDocument
+      link_remarks;                // "mounts: …" of paths behind links the command can replace
+  std::uint64_t linked_masks = 0;  // masked files that have another name somewhere (D14)
+  Bytes commit;                    // encoded CommitDocument
 
   [[nodiscard]] bool cuts_network() const noexcept { return network != NetworkMode::kFull; }
   friend bool operator==(const RunMemo&, const RunMemo&) = default;

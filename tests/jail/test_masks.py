@@ -63,8 +63,6 @@ class ProtectedFiles(JailCase):
         self.assertEqual(self.text(secret), "S3CRET\n")
         self.assertEqual(self.text(evil.replace("evil", "elsewhere")), "evil\n")
 
-    # D14 is not there yet (docs/jail.md 3.3): the other name is readable and the report says nothing.
-    @unittest.expectedFailure
     def test_another_hard_link_to_a_protected_file_is_not_passed_over_in_silence(self):
         secret, alone = self.file("ws/.env"), self.file("ws/alone")
         os.link(secret, self.path("ws/copy"))

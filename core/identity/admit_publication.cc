@@ -1,0 +1,132 @@
+#include "identity/admit_publication.h"
+
+#include <loom/check.h>
+
+#include <algorithm>
+#include <string>
+
+#include "identity/decode_policy_operand.h"
+
+namespace loom {
+namespace {
+
+AbsolutePath below(const AbsolutePath& directory, std::string_view rest) {
+  auto path = AbsolutePath::parse(directory.str() + '/' + std::string(rest));
+  LOOM_CHECK(path.has_value());  // begins with '/', and neither half holds a NUL
+  return *std::move(path);
+}
+
+bool overlap(const AbsolutePath& a, const AbsolutePath& b) {
+  return a.is_within(b) || b.is_within(a);
+}
+
+// Whether `test` holds for a path as written, as resolved, or at a link on its way. The links count
+// because a path that leads through the file itself means another object once the file is replaced.
+template <class Test>
+bool any_name(const PathFact& fact, Test test) {
+  return test(fact.path) || test(fact.real) ||
+         std::any_of(fact.links.begin(), fact.links.end(),
+                     [&test](const LinkFact& link) { return test(link.place); });
+}
+
+template <class Test>
+bool any_name(const std::vector<PathFact>& facts, Test test) {
+  return std::any_of(facts.begin(), facts.end(),
+                     [&test](const PathFact& fact) { return any_name(fact, test); });
+}
+
+// The last operation that covers `path`; null when none does.
+const MountOperation* effective(const std::vector<MountOperation>& view, const AbsolutePath& path) {
+  const auto last = std::find_if(
+      view.rbegin(), view.rend(),
+      [&path](const MountOperation& operation) { return path.is_within(operation.region); });
+  return last == view.rend() ? nullptr : &*last;
+}
+
+bool lets_publish(MountClass mount_class) noexcept {
+  switch (mount_class) {
+    case MountClass::kWritable:
+    case MountClass::kMountReadWrite:
+      return true;
+    case MountClass::kRootTmpfs:
+    case MountClass::kReadable:
+    case MountClass::kScratchTmpfs:
+    case MountClass::kProc:
+    case MountClass::kDev:
+    case MountClass::kProtected:
+    case MountClass::kMountReadOnly:
+      return false;
+  }
+  return false;
+}
+
+bool is_granted(const std::vector<MountOperation>& view, const AbsolutePath& path) {
+  const MountOperation* operation = effective(view, path);
+  return operation != nullptr && lets_publish(operation->mount_class);
+}
+
+// On Linux a tmpfs scratch is the jail's own /tmp. A root below it is bound over it, but there only
+// an explicit mount says that the broker meant the host's directory.
+bool lies_in_private_scratch(const PublicationPlaces& places, const PublicationGrounds& grounds) {
+  if (!grounds.scratch_is_tmpfs) return false;
+  const bool covered = std::any_of(grounds.view.begin(), grounds.view.end(),
+                                   [&places](const MountOperation& operation) {
+                                     return operation.mount_class == MountClass::kScratchTmpfs &&
+                                            places.home.is_within(operation.region);
+                                   });
+  if (!covered && !places.home.str().starts_with("/tmp/")) return false;
+  const MountOperation* operation = effective(grounds.view, places.home);
+  return operation == nullptr || operation->mount_class != MountClass::kMountReadWrite;
+}
+
+}  // namespace
+
+IdentityResult<AbsolutePath> parse_workspace(std::string_view text) {
+  if (has_parent_segment(text)) return tl::unexpected(IdentityRefusal::kWorkspaceForm);
+  auto path = AbsolutePath::parse(text);
+  if (!path) return tl::unexpected(IdentityRefusal::kWorkspaceForm);
+  return *std::move(path);
+}
+
+PublicationPlaces publication_places(const AbsolutePath& workspace,
+                                     std::string_view temporary_name) {
+  const AbsolutePath home = below(workspace, ".codemode/home");
+  return {.home = home,
+          .target = below(home, kGitconfigName),
+          .temporary = below(home, temporary_name)};
+}
+
+IdentityResult<void> admit_publication(const PublicationPlaces& places,
+                                       const PublicationGrounds& grounds,
+                                       IdentityPlatform platform) {
+  if (platform == IdentityPlatform::kOther) return tl::unexpected(IdentityRefusal::kPlatform);
+  const bool hidden = any_name(grounds.protected_paths, [&places](const AbsolutePath& path) {
+    return overlap(path, places.target) || overlap(path, places.temporary);
+  });
+  if (hidden) return tl::unexpected(IdentityRefusal::kProtected);
+  const bool mounted = any_name(grounds.mounts, [&places](const AbsolutePath& path) {
+    return path == places.target || path == places.temporary;
+  });
+  if (mounted) return tl::unexpected(IdentityRefusal::kMountAtFile);
+  if (platform == IdentityPlatform::kLinux && lies_in_private_scratch(places, grounds)) {
+    return tl::unexpected(IdentityRefusal::kInPrivateScratch);
+  }
+  for (const AbsolutePath* path : {&places.home, &places.target, &places.temporary}) {
+    if (!is_granted(grounds.view, *path)) return tl::unexpected(IdentityRefusal::kNotWritable);
+  }
+  return {};
+}
+
+IdentityResult<void> admit_directories(const std::vector<FileIdentity>& walked,
+                                       const std::vector<PathFact>& protected_paths) {
+  const auto is_walked = [&walked](const PathFact& fact) {
+    return fact.kind == PathKind::kDirectory &&
+           std::find(walked.begin(), walked.end(), fact.identity) != walked.end();
+  };
+  if (std::any_of(protected_paths.begin(), protected_paths.end(), is_walked)) {
+    return tl::unexpected(IdentityRefusal::kProtected);
+  }
+  return {};
+}
+
+}  // namespace loom

@@ -17,14 +17,14 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.environ.get("LOOM_WIRE_SUITE", os.path.join(HERE, os.pardir, "wire")))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "wire"))
 
 import client  # noqa: E402  (found only after the path is set)
 import msgpack  # noqa: E402
 
 SH = "/bin/sh"
 PYTHON = "/usr/bin/python3"
-PLACE = os.environ.get("LOOM_JAIL_TMP", "/var/tmp")  # never /tmp, which the scratch covers
+PLACE = os.environ.get("LOOM_TEST_PLACE", "/var/tmp")  # never /tmp, which the scratch covers
 NEW = f"loom-new-{os.getpid()}"  # a name that nobody has, for what must not appear on the host
 LIMIT = 60  # seconds after which a whole run counts as hung
 

@@ -279,7 +279,7 @@ class LinksOfTheHost(JailCase):
         self.assertEqual(sorted(os.listdir(self.ws)), ["one", "two"])
 
 
-PLACE_OF_MOUNT_POINTS = os.environ.get("LOOM_JAIL_TMP", "/var/tmp")
+PLACE_OF_MOUNT_POINTS = os.environ.get("LOOM_TEST_PLACE", "/var/tmp")
 SYSTEM = ("/bin", "/usr/bin", "/usr", "/etc", "/lib", "/usr/lib", "/var/lib")
 
 if __name__ == "__main__":

@@ -49,7 +49,8 @@ grep_code() {
 SYSTEM_HEADER='^[[:space:]]*#[[:space:]]*include[[:space:]]*<(unistd\.h|fcntl\.h|errno\.h|cerrno|signal\.h|poll\.h|sched\.h|dirent\.h|dlfcn\.h|pthread\.h|spawn\.h|grp\.h|pwd\.h|sys/|linux/|asm/|net/|netinet/|arpa/|seccomp\.h|windows\.h)'
 
 pure_without_system_headers() {
-  sources core/include core/sdk core/policy core/protocol core/environment core/cancel core/report |
+  sources core/include core/sdk core/policy core/protocol core/environment core/cancel core/report \
+    core/identity |
     grep -v '/unique_fd\.\(h\|cc\)$' | grep_files "$SYSTEM_HEADER"
 }
 
@@ -84,18 +85,19 @@ may_include() {
     [ $? -eq 1 ]
 }
 
-MODULES='policy|protocol|environment|cancel|report|host|guard|app|bwrap|seatbelt|unsupported|stage2|sdk'
+MODULES='policy|protocol|environment|identity|cancel|report|host|guard|app|bwrap|seatbelt|unsupported|stage2|sdk'
 
 dependencies_point_one_way() {
   may_include sdk
   may_include policy
   may_include protocol report
   may_include environment
+  may_include identity policy
   may_include cancel
   may_include report
   may_include host
   may_include guard policy
-  may_include app policy protocol environment cancel report host guard
+  may_include app policy protocol environment identity cancel report host guard
   sources core/include | grep_files 'include *"'
 }
 

@@ -25,7 +25,7 @@ class WireCase(unittest.TestCase):
         client.become_subreaper()
 
     def setUp(self):
-        base = os.environ.get("LOOM_WIRE_TMP", "/var/tmp")
+        base = os.environ.get("LOOM_TEST_PLACE", "/var/tmp")
         self.ws = tempfile.mkdtemp(prefix="loom-wire-", dir=base)
         self.addCleanup(shutil.rmtree, self.ws, ignore_errors=True)
         self.addCleanup(self.end_helpers)

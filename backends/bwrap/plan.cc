@@ -75,6 +75,8 @@ Result<RunMemo> make_memo(const PlanRequest& request, const ResolvedPolicy& poli
   memo.network = request.policy.network.mode;
   memo.cpu_s = request.policy.limits.cpu_s;
   memo.fsize_bytes = request.policy.limits.fsize_bytes;
+  memo.ceilings = {.memory_bytes = request.policy.limits.mem_bytes,
+                   .pids = request.policy.limits.pids};
   for (const std::string& name : request.keep_capabilities) {
     LOOM_TRY(const std::uint32_t number, capability_number(name));
     memo.keep_caps.push_back(number);

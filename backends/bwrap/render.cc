@@ -151,6 +151,7 @@ Result<LaunchSpec> render(const JailPlan& plan) {
     launch.image = ImageKind::kStage2;
     launch.argv = {"bwrap-stage2"};
   }
+  launch.ceilings = memo.ceilings;
   launch.commit = std::move(memo.commit);
   return launch;
 }

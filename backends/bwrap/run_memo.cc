@@ -10,7 +10,7 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kFields = 16;
+constexpr std::size_t kFields = 18;
 constexpr std::size_t kSubjectFields = 7;
 constexpr std::size_t kLinkFields = 2;
 
@@ -121,6 +121,8 @@ bool read_memo(TupleReader& in, RunMemo& memo) {
   ok = read_network(in.number(), memo.network) && ok;
   ok = read_limit(in.list(), memo.cpu_s) && ok;
   ok = read_limit(in.list(), memo.fsize_bytes) && ok;
+  ok = read_limit(in.list(), memo.ceilings.memory_bytes) && ok;
+  ok = read_limit(in.list(), memo.ceilings.pids) && ok;
   ok = read_list(in.list(), memo.keep_caps, read_number) && ok;
   const auto kernel = decode_kernel_facts(as_bytes(in.text()));
   if (kernel) memo.kernel = *kernel;
@@ -148,6 +150,8 @@ Bytes encode(const RunMemo& memo) {
   out.number(static_cast<std::uint64_t>(memo.network));
   write(out, memo.cpu_s);
   write(out, memo.fsize_bytes);
+  write(out, memo.ceilings.memory_bytes);
+  write(out, memo.ceilings.pids);
   write(out, memo.keep_caps);
   out.binary(encode(memo.kernel));
   write(out, std::string_view(memo.machine));

@@ -2,6 +2,7 @@
 
 #include <loom/facts.h>
 #include <loom/features.h>
+#include <loom/launch.h>
 #include <loom/policy.h>
 #include <loom/result.h>
 
@@ -39,6 +40,7 @@ struct RunMemo {
   NetworkMode network = NetworkMode::kOff;
   std::optional<std::uint64_t> cpu_s;
   std::optional<std::uint64_t> fsize_bytes;
+  Ceilings ceilings;
   std::vector<std::uint64_t> keep_caps;  // capability numbers
   KernelFacts kernel;
   std::string machine;

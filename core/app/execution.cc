@@ -107,11 +107,15 @@ Result<void> Execution::launch() {
                                                             .out = out.childs.get(),
                                                             .err = err.childs.get(),
                                                             .report = report.childs.get(),
-                                                            .control = control.child.get()}));
+                                                            .control = control.child.get()},
+                                               run_.id));
   child_ = std::move(started.child);
+  group_ = std::move(started.group);
+  no_group_ = std::move(started.no_group);
   if (child_.failure && run_.launch.image != ImageKind::kCommand) {
     ::waitpid(child_.pid, nullptr, 0);
     child_.pid = -1;
+    drop_group();
     return fail(ErrorCode::kSystem,
                 std::string("start of ") + run_.launch.argv.front() + ": " +
                     host::child_step_name(child_.failure->step) + ": " +
@@ -191,6 +195,19 @@ Execution::~Execution() {
     ::kill(-child_.pid, SIGKILL);
     ::waitpid(child_.pid, nullptr, 0);
   }
+  drop_group();
+}
+
+// Without an event loop to wait in: what is not empty by now stays for the next helper's sweep.
+void Execution::drop_group() {
+  if (!group_) return;
+  group_->kill_all();
+  static_cast<void>(group_->try_remove().has_value());
+  group_.reset();
+}
+
+std::optional<host::ControlGroup> Execution::take_group() {
+  return std::exchange(group_, std::nullopt);
 }
 
 // ---- output -------------------------------------------------------------------------------------
@@ -485,6 +502,8 @@ void Execution::child_ended() {
   if (ended_) return;
   // Before the reaping: until then the process id, and with it the group's, cannot be another's.
   ::kill(-child_.pid, SIGKILL);
+  // What left the process group did not leave the control group.
+  if (group_) group_->kill_all();
   const auto status = host::reap_if_ended(child_.pidfd.get());
   if (status && !*status) return;
   ended_ = status ? **status : host::ExitStatus{.code = 127, .signal = 0};
@@ -540,12 +559,23 @@ WitnessedRun Execution::witnessed_run() const {
                    .host_entries = start_entries_,
                    .ceilings = ceilings_of(session_, run_.policy),
                    .late_skips = {}};
+  run.ceilings.entered = group_.has_value();
+  if (!no_group_.empty()) run.ceilings.reason = no_group_;
   if (!child_.failure || child_.failure->step == host::ChildStep::kExecute) {
     for (const ChildLimit& limit : run_.launch.child_limits) {
       run.host_entries.push_back(limit.applied_entry);
     }
   }
   return run;
+}
+
+// Read while the group is still there.
+std::optional<CeilingUse> Execution::ceiling_use() const {
+  if (!group_) return std::nullopt;
+  const host::ControlGroupUse use = group_->use();
+  return CeilingUse{.peak_memory_bytes = use.peak_memory_bytes,
+                    .out_of_memory_kills = use.out_of_memory_kills,
+                    .denied_forks = use.denied_forks};
 }
 
 // D23: a mask hides the object and the name of the launch. Who replaces the name from outside
@@ -598,6 +628,7 @@ ExecResult Execution::make_result() {
                      .command_signal = std::nullopt,
                      .cancelled = cancel_.cancelled(),
                      .timed_out = cancel_.timed_out(),
+                     .use = ceiling_use(),
                      .first_cause = first_cause_};
   if (child_.failure) explain_child_failure(facts);
   if (run_.launch.image != ImageKind::kLauncher) {
@@ -620,7 +651,8 @@ ExecResult Execution::make_result() {
           .wall = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started_),
           .timed_out = cancel_.timed_out(),
           .cancelled = cancel_.cancelled(),
-          .outcome = describe_outcome(facts)};
+          .outcome = describe_outcome(facts),
+          .use = facts.use};
 }
 
 }  // namespace loom::app

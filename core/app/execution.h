@@ -12,6 +12,7 @@
 #include "app/prepare_run.h"
 #include "cancel/cancel_state.h"
 #include "host/control_channel.h"
+#include "host/control_group.h"
 #include "host/event_loop.h"
 #include "host/exit_status.h"
 #include "host/mount_table.h"
@@ -62,6 +63,8 @@ class Execution {
   void pause_output(bool paused);
   // Nobody reads this stream any more: the command gets SIGPIPE as it would without us.
   void close_output(Stream stream);
+  // The run's control group, once it has ended: for whoever removes it after the answer.
+  [[nodiscard]] std::optional<host::ControlGroup> take_group();
 
  private:
   struct Pump {
@@ -94,6 +97,7 @@ class Execution {
   [[nodiscard]] bool masks_are_in_place();
   void refuse_commit(const std::string& cause);
   void close_control();
+  void drop_group();
 
   void climb();
   void schedule_climb();
@@ -107,6 +111,7 @@ class Execution {
   [[nodiscard]] ExecResult make_result();
   void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
+  [[nodiscard]] std::optional<CeilingUse> ceiling_use() const;
   [[nodiscard]] std::vector<std::string> replaced_masks() const;
 
   host::EventLoop& loop_;
@@ -117,6 +122,8 @@ class Execution {
   Instant started_{};
   host::SpawnedChild child_;
   std::vector<std::string> start_entries_;
+  std::optional<host::ControlGroup> group_;
+  std::string no_group_;  // why there is none, when the start tried
   std::optional<host::ExitStatus> ended_;
   Pump out_;
   Pump err_;

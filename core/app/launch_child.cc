@@ -89,8 +89,10 @@ std::vector<std::string> command_candidates(const std::string& program, const st
 }
 
 Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStreams& streams,
-                                        const ImageHandles& images) {
+                                        const ImageHandles& images,
+                                        std::function<void(pid_t)> while_held) {
   host::SpawnRequest request;
+  request.while_held = std::move(while_held);
   request.image_fd = image_handle(launch, images);
   request.argv = launch.argv;
   request.environment = launch.environment;

@@ -4,6 +4,7 @@
 #include <loom/result.h>
 #include <loom/unique_fd.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,11 @@ struct ImageHandles {
 
 // Carries out one launch: makes its memory files, lends its handles and spawns. For an image of
 // kCommand the program is looked up along PATH of the launch's environment, in the child.
+// `while_held`: as SpawnRequest's; empty for a run without ceilings.
 [[nodiscard]] Result<host::SpawnedChild> launch_child(const LaunchSpec& launch,
                                                       const ChildStreams& streams,
-                                                      const ImageHandles& images);
+                                                      const ImageHandles& images,
+                                                      std::function<void(pid_t)> while_held = {});
 
 // Where `program` may lie: itself when it has a slash (made absolute by `cwd`), else one path for
 // each entry of the PATH in `environment`. Pure.

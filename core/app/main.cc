@@ -9,7 +9,10 @@
 #include <string_view>
 
 #include "app/log.h"
+#include "app/publish_git_identity.h"
 #include "app/run_command.h"
+#include "app/self_test/probe_modes.h"
+#include "app/self_test/self_test_command.h"
 #include "app/serve_command.h"
 #include "host/installation.h"
 
@@ -56,10 +59,19 @@ int become_stage2(char** argv) {
 int dispatch(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "--exec") return become_stage2(argv);
+  if (const auto status = loom::app::run_probe_mode(argc, argv)) return *status;
+  if (first == "--publish-git-identity") {
+    close_inherited(3);
+    return loom::app::publish_git_identity(argc - 2, argv + 2);
+  }
   auto log = loom::app::make_log();
   if (first == "--help" || first == "-h") {
     loom::app::print_usage();
     return 0;
+  }
+  if (first == "--self-test") {
+    close_inherited(3);
+    return loom::app::self_test_command(argc - 2, argv + 2, log);
   }
   if (first == "run" || first == "plan") {
     keep_inherited_to_ourselves();

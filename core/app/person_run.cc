@@ -83,16 +83,19 @@ Result<PersonRun> decide_for_person(RunOptions options, Demand demand, spdlog::l
   LOOM_TRY(Policy policy, policy_for(options, caller));
   LOOM_TRY(const host::Installation installation, host::find_installation());
   const auto path = caller.environment.find("PATH");
+  const auto base = caller.environment.find(kCgroupBaseVariable);
+  const std::string configured = base == caller.environment.end() ? "" : base->second;
   LOOM_TRY(auto session,
            Session::open(installation,
                          {.backend = options.backend,
                           .search_path = path == caller.environment.end() ? "" : path->second,
                           .untrusted = writable_regions(policy),
                           .demand = demand,
-                          .keep_capabilities = options.keep_capabilities},
+                          .keep_capabilities = options.keep_capabilities,
+                          .cgroup_base = configured_cgroup_base(options.cgroup_base, configured)},
                          log));
   const bool has_scratch = !policy.scratch.is_tmpfs() || !session->features().degraded;
-  RunRequest request{.argv = options.command, .environment = {}, .cwd = {}, .policy = {}};
+  RunRequest request{.argv = options.command, .environment = {}, .cwd = {}, .policy = {}, .id = 1};
   LOOM_TRY(request.environment, requested_environment(options, caller, policy, has_scratch));
   LOOM_TRY(request.cwd, directory_of(options, caller, policy));
   request.policy = std::move(policy);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/ceilings_in_reach.h"
 #include "app/known_unmet.h"
 #include "environment/build_environment.h"
 #include "host/path_survey.h"
@@ -60,6 +61,9 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
   LOOM_TRY_VOID(check_directory(request.cwd));
   LOOM_TRY_VOID(session.finish_probing());
   JailBackend& backend = session.backend();
+  if (session.facts().ceilings.available) {
+    LOOM_TRY_VOID(refuse_ceilings_in_reach(request.policy));
+  }
 
   LOOM_TRY(const Survey* const survey, session.survey(request.policy));
   HostFacts facts = session.facts();
@@ -70,6 +74,7 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
   }
 
   PreparedRun run;
+  run.id = request.id;
   run.command = make_command(session, request, *survey);
   run.policy = std::move(request.policy);
   LOOM_TRY(run.plan, backend.plan({.policy = run.policy,

@@ -2,6 +2,7 @@
 
 #include <loom/plan.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ struct RunRequest {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;  // requested; the policy's env_allow filters it
   std::string cwd;
-  Policy policy;  // in force
+  Policy policy;         // in force
+  std::uint64_t id = 1;  // the caller's; names the run's control group
 };
 
 // Decided, and nothing done yet.
@@ -26,6 +28,7 @@ struct PreparedRun {
   Audit audit;  // once audit_run was here
   bool audited = false;
   Command command;
+  std::uint64_t id = 1;  // as RunRequest
 };
 
 inline constexpr std::size_t kMaxDirectoryBytes = 4'095;  // D19

@@ -55,6 +55,7 @@ class Terminal {
   [[nodiscard]] bool all_written() const;
 
   host::EventLoop loop_;
+  host::ControlGroupRemovals removals_{loop_};
   Output out_;
   Output err_;
   UniqueFd signals_;
@@ -116,6 +117,8 @@ Result<ExecResult> Terminal::run(Session& session, PreparedRun prepared) {
     loop_.watch(STDIN_FILENO, POLLIN, [this](short) { forward_stdin(); });
   }
   while (!result_ || (!all_written() && !given_up_)) LOOM_TRY_VOID(loop_.run_once());
+  if (auto group = execution_->take_group()) removals_.add(std::move(*group));
+  while (!removals_.empty()) LOOM_TRY_VOID(loop_.run_once());
   execution_.reset();
   return std::move(*result_);
 }

@@ -93,6 +93,8 @@ void add_other_options(CLI::App& app, RunOptions& options, TypedWords& typed, bo
   app.add_option("--backend", options.backend, "Backend, by name or absolute path");
   app.add_option("--keep-caps", options.keep_capabilities, "Capabilities to keep, CAP_X,CAP_Y")
       ->delimiter(',');
+  app.add_option("--cgroup-base", options.cgroup_base,
+                 "Delegated control group for --memory-bytes and --pids (or LOOM_CGROUP_BASE)");
   app.add_option("--demand", typed.demand,
                  "What must hold: best-effort, platform (default) or full")
       ->check(CLI::IsMember({"best-effort", "platform", "full"}));

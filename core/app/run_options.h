@@ -29,6 +29,7 @@ struct RunOptions {
   Demand demand = Demand::kPlatform;
   std::string backend{};
   std::vector<std::string> keep_capabilities{};
+  std::string cgroup_base{};
   ReportForm report = ReportForm::kHuman;
   std::string report_file{};  // empty: standard error
   std::vector<std::string> command{};

@@ -22,7 +22,6 @@ constexpr int kUsageError = 2;
 
 struct ServerFlags {
   bool allow_unenforced = false;
-  std::string cgroup_base;
   SessionOptions session;
 };
 
@@ -63,7 +62,7 @@ bool take_demand(std::string_view word, Demand& demand) {
 // A flag that takes a value; false when the value is not one.
 bool take_value(std::string_view flag, const char* value, ServerFlags& flags) {
   if (flag == "--cgroup-base") {
-    flags.cgroup_base = value;
+    flags.session.cgroup_base = value;
   } else if (flag == "--backend") {
     flags.session.backend = value;
   } else if (flag == "--keep-caps") {
@@ -102,6 +101,15 @@ Result<Policy> read_base_policy() {
   return decode_policy(document);
 }
 
+// What helpers that were killed left behind. Silent when there was nothing.
+void sweep_leftovers(const host::ControlGroupBase& base, spdlog::logger& log) {
+  if (base.path.empty()) return;
+  const auto swept = host::sweep_control_groups(base.path);
+  if (!swept) return log.warn("{}", escaped(swept.error().message));
+  for (const std::string& problem : swept->problems) log.warn("{}", escaped(problem));
+  if (swept->removed > 0) log.info("removed {} control groups of helpers that are gone", swept->removed);
+}
+
 }  // namespace
 
 void print_usage() {
@@ -112,6 +120,10 @@ void print_usage() {
       "       loom-exec run [options] -- COMMAND…                         run one command in a "
       "jail\n"
       "       loom-exec plan [options] -- COMMAND…                        show what run would do\n"
+      "       loom-exec --publish-git-identity POLICY_BASE64 WORKSPACE ENTRIES_JSON\n"
+      "                                                                   write one git identity\n"
+      "       loom-exec --self-test [--backend NAME|PATH] [--cgroup-base DIR]\n"
+      "                                                                   probe what holds here\n"
       "       loom-exec --help\n"
       "Each subcommand explains its options with --help. Server mode reads its policy from "
       "descriptor 3.\n",
@@ -128,6 +140,9 @@ int serve_command(int argc, const char* const* argv, spdlog::logger& log) {
 
   const char* path = std::getenv("PATH");
   flags.session.search_path = path == nullptr ? "" : path;
+  const char* base = std::getenv(kCgroupBaseVariable);
+  flags.session.cgroup_base =
+      configured_cgroup_base(flags.session.cgroup_base, base == nullptr ? "" : base);
   ::clearenv();
   flags.session.untrusted = writable_regions(*policy);
   auto session = Session::open(*installation, std::move(flags.session), log);
@@ -135,6 +150,7 @@ int serve_command(int argc, const char* const* argv, spdlog::logger& log) {
   const std::string& refusal = (*session)->features().refusal;
   if (!refusal.empty() && !flags.allow_unenforced) return refuse_to_serve(refusal);
 
+  sweep_leftovers((*session)->control_groups(), log);
   auto server = Server::open(**session, std::move(*policy), STDIN_FILENO, STDOUT_FILENO);
   if (!server) return refuse_to_serve(server.error().message);
   return (*server)->serve();

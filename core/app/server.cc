@@ -66,7 +66,7 @@ int Server::serve() {
   // While the broker reads the hello. What fails here fails again, and by name, at the first start.
   static_cast<void>(session_.finish_probing().has_value());
   // Frames first: what is decided but not yet written still belongs to the broker.
-  while (!closing_ || execution_ || (out_.pending() > 0 && !output_broken_)) {
+  while (!closing_ || execution_ || !removals_.empty() || (out_.pending() > 0 && !output_broken_)) {
     if (!loop_.run_once()) return 1;
     finished_.reset();
   }
@@ -208,7 +208,8 @@ void Server::take_exec_start(const Frame& frame) {
   RunRequest request{.argv = std::move(start_body->argv),
                      .environment = std::move(start_body->env),
                      .cwd = std::move(start_body->cwd),
-                     .policy = base_policy_};
+                     .policy = base_policy_,
+                     .id = frame.id};
   if (start_body->policy != nullptr) {
     auto policy = decode_policy(*start_body->policy);
     if (!policy) return send_error(frame.id, WireError::kBadPolicy, policy.error().message);
@@ -241,6 +242,7 @@ Result<void> Server::start(std::uint64_t id, RunRequest request) {
 void Server::execution_ended(std::uint64_t id, const ExecResult& result) {
   finished_ = std::move(execution_);
   send(encode_exec_exit_frame(id, result, outcome_wanted_));
+  if (auto group = finished_->take_group()) removals_.add(std::move(*group));
   retry_held_stdin();
 }
 

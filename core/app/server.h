@@ -9,6 +9,7 @@
 #include "app/execution.h"
 #include "app/session.h"
 #include "host/byte_sink.h"
+#include "host/control_group.h"
 #include "host/event_loop.h"
 #include "protocol/frame_reader.h"
 #include "protocol/messages.h"
@@ -60,6 +61,7 @@ class Server {
   Policy base_policy_;
   int in_;
   host::EventLoop loop_;
+  host::ControlGroupRemovals removals_{loop_};
   host::ByteSink out_;
   FrameReader reader_;
   bool greeted_ = false;         // the broker's hello was accepted

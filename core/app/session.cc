@@ -6,12 +6,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <spdlog/logger.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <utility>
 
@@ -24,42 +22,6 @@ namespace loom::app {
 namespace {
 
 constexpr std::size_t kMaxTrialOutput = 65'536;
-
-constexpr const char* kDefaultBackend =
-#if defined(__linux__)
-    "bwrap";
-#elif defined(__APPLE__)
-    "seatbelt";
-#else
-    "unsupported";
-#endif
-
-Result<std::string> backend_file(const host::Installation& installation,
-                                 const std::string& wanted) {
-  const std::string name = wanted.empty() ? kDefaultBackend : wanted;
-  if (name.front() == '/') return name;
-  // A name is a file of the fixed folder, never a way out of it.
-  if (name.find('/') != std::string::npos || name.front() == '.') {
-    return fail(ErrorCode::kInvalidRequest,
-                "backend \"" + escaped(name) + "\" is neither a name nor an absolute path");
-  }
-  return installation.backend_directory + "/" + name + ".so";
-}
-
-HostFacts machine_facts() {
-  HostFacts facts;
-  utsname name{};
-  if (::uname(&name) == 0) {
-    facts.os = name.sysname;
-    std::transform(facts.os.begin(), facts.os.end(), facts.os.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    facts.machine = name.machine;
-  }
-  facts.uid = ::getuid();
-  facts.gid = ::getgid();
-  facts.ceilings.reason = "this build enters no control group";
-  return facts;
-}
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
   switch (level) {
@@ -121,6 +83,14 @@ std::vector<AbsolutePath> writable_regions(const Policy& policy) {
   return regions;
 }
 
+std::string configured_cgroup_base(std::string_view flag, std::string_view variable) {
+  if (!flag.empty()) return std::string(flag);
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const std::size_t first = variable.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return std::string(variable.substr(first, variable.find_last_not_of(kSpace) - first + 1));
+}
+
 Session::~Session() = default;
 
 Result<std::unique_ptr<Session>> Session::open(const host::Installation& installation,
@@ -135,14 +105,16 @@ Result<std::unique_ptr<Session>> Session::open(const host::Installation& install
 }
 
 Result<void> Session::load(const host::Installation& installation) {
-  LOOM_TRY(const std::string file, backend_file(installation, options_.backend));
+  LOOM_TRY(const std::string file, host::backend_file(installation, options_.backend));
   LOOM_TRY(const loom_backend_v1* table, host::load_backend(file));
   LOOM_TRY(backend_, make_table_backend(*table, *this));
   return {};
 }
 
 Result<void> Session::pin_pieces(const host::Installation& installation) {
-  facts_ = machine_facts();
+  facts_ = host::machine_facts();
+  groups_ = host::detect_control_group_base(options_.cgroup_base);
+  facts_.ceilings = {.available = !groups_.path.empty(), .reason = groups_.reason};
   LOOM_TRY(const Pieces pieces, backend_->pieces());
   if (!pieces.launcher.empty()) {
     launcher_ = host::pin_launcher(pieces.launcher, options_.search_path, options_.untrusted);
@@ -183,8 +155,14 @@ Result<const Survey*> Session::survey(const Policy& policy) {
   return &survey_;
 }
 
-Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams) {
-  PendingStart pending{.launch = &launch, .streams = &streams, .child = std::nullopt};
+Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams,
+                                  std::uint64_t id) {
+  PendingStart pending{.launch = &launch,
+                       .streams = &streams,
+                       .id = id,
+                       .child = std::nullopt,
+                       .group = std::nullopt,
+                       .no_group = {}};
   pending_ = &pending;
   auto started = backend_->start(launch);
   pending_ = nullptr;
@@ -194,10 +172,17 @@ Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& 
       ::kill(-pending.child->pid, SIGKILL);
       ::waitpid(pending.child->pid, nullptr, 0);
     }
+    if (pending.group) {
+      pending.group->kill_all();
+      static_cast<void>(pending.group->try_remove().has_value());
+    }
     return tl::unexpected(std::move(started).error());
   }
   if (!pending.child) return fail(ErrorCode::kBackend, "start: the backend spawned nothing");
-  return StartedRun{.child = std::move(*pending.child), .entries = std::move(started->entries)};
+  return StartedRun{.child = std::move(*pending.child),
+                    .entries = std::move(started->entries),
+                    .group = std::move(pending.group),
+                    .no_group = std::move(pending.no_group)};
 }
 
 void Session::log(LogLevel level, std::string_view utf8) {
@@ -210,8 +195,23 @@ Result<std::int32_t> Session::spawn(const LaunchSpec& launch) {
   if (!(launch == *pending_->launch)) {
     return fail(ErrorCode::kBackend, "spawn: this is not the launch that render gave");
   }
-  LOOM_TRY(pending_->child, launch_child(launch, *pending_->streams, images()));
+  std::function<void(pid_t)> while_held;
+  if (launch.ceilings != Ceilings{} && !groups_.path.empty()) {
+    while_held = [this](pid_t child) { enter_group(*pending_, child); };
+  }
+  LOOM_TRY(pending_->child,
+           launch_child(launch, *pending_->streams, images(), std::move(while_held)));
   return static_cast<std::int32_t>(pending_->child->pid);
+}
+
+// A run that got no group goes on: its report says so, and a demand refuses the commit.
+void Session::enter_group(PendingStart& pending, pid_t child) const {
+  auto group = host::make_and_enter(groups_.path, pending.id, child, pending.launch->ceilings);
+  if (group) {
+    pending.group = std::move(*group);
+  } else {
+    pending.no_group = std::move(group).error().message;
+  }
 }
 
 Result<TrialResult> Session::try_launch(const LaunchSpec& launch, std::uint32_t deadline_ms) {

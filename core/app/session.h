@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "app/launch_child.h"
+#include "host/control_group.h"
+#include "host/control_group_base.h"
 #include "host/installation.h"
 #include "host/pinned_program.h"
 
@@ -24,7 +26,14 @@ struct SessionOptions {
   std::vector<AbsolutePath> untrusted;  // regions a command may write: no launcher comes from there
   Demand demand = Demand::kBestEffort;
   std::vector<std::string> keep_capabilities;
+  std::string cgroup_base;  // --cgroup-base or LOOM_CGROUP_BASE; empty: the helper's own group
 };
+
+// The operator's base for control groups in the environment, where no flag names one.
+inline constexpr const char* kCgroupBaseVariable = "LOOM_CGROUP_BASE";
+
+// The flag's value unless it is empty, else the variable's without the white space around it.
+[[nodiscard]] std::string configured_cgroup_base(std::string_view flag, std::string_view variable);
 
 // The host regions a command under `policy` may write: no program that the helper runs comes from
 // there.
@@ -33,6 +42,8 @@ struct SessionOptions {
 struct StartedRun {
   host::SpawnedChild child;
   std::vector<std::string> entries;  // what the backend claims besides
+  std::optional<host::ControlGroup> group;  // holds the ceilings, when the child is in it
+  std::string no_group;                     // why it is not, when ceilings were asked for
 };
 
 // One loaded backend with the programs it needs and what this machine offers it. Also the backend's
@@ -63,8 +74,12 @@ class Session final : public HostServices {
   // finish_probing.
   [[nodiscard]] Result<const Survey*> survey(const Policy& policy);
 
-  // Has the backend start `launch`, connected to `streams`.
-  [[nodiscard]] Result<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams);
+  // Has the backend start `launch`, connected to `streams`. `id` names its control group.
+  [[nodiscard]] Result<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams,
+                                         std::uint64_t id);
+
+  // Where runs get their control groups; the path is empty when facts().ceilings says why not.
+  [[nodiscard]] const host::ControlGroupBase& control_groups() const noexcept { return groups_; }
 
   void log(LogLevel level, std::string_view utf8) override;
   Result<TrialResult> try_launch(const LaunchSpec& launch, std::uint32_t deadline_ms) override;
@@ -75,17 +90,22 @@ class Session final : public HostServices {
   struct PendingStart {
     const LaunchSpec* launch;
     const ChildStreams* streams;
+    std::uint64_t id;
     std::optional<host::SpawnedChild> child;
+    std::optional<host::ControlGroup> group;
+    std::string no_group;
   };
   Session(SessionOptions options, spdlog::logger& log) : options_(std::move(options)), log_(log) {}
   [[nodiscard]] Result<void> load(const host::Installation& installation);
   [[nodiscard]] Result<void> pin_pieces(const host::Installation& installation);
   [[nodiscard]] ImageHandles images() const noexcept;
+  void enter_group(PendingStart& pending, pid_t child) const;
 
   SessionOptions options_;
   spdlog::logger& log_;
   host::PinnedProgram launcher_;
   host::PinnedProgram stage2_;
+  host::ControlGroupBase groups_;
   HostFacts facts_;
   Features features_;
   std::optional<Policy> surveyed_;  // the policy that survey_ answers

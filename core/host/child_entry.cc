@@ -13,6 +13,7 @@ namespace loom::host {
 namespace {
 
 constexpr int kExitNotExecuted = 126;
+constexpr int kExitGateClosed = 125;
 // linux/close_range.h (5.11); the C library's own header lacks it.
 constexpr int kCloseRangeCloexec = 4;
 
@@ -22,6 +23,15 @@ constexpr int kCloseRangeCloexec = 4;
   // is left.
   if (::write(spec.report_fd, &failure, sizeof failure) < 0) ::_exit(kExitNotExecuted);
   ::_exit(kExitNotExecuted);
+}
+
+// Before anything else: while it waits, the parent works on, in the same memory and with the same
+// errno, so nothing may fail here that is to be reported.
+void wait_at_gate(const ChildSpec& spec) noexcept {
+  if (spec.gate < 0) return;
+  ::close(spec.gate_opener);
+  char token = 0;
+  if (::read(spec.gate, &token, 1) != 1) ::_exit(kExitGateClosed);
 }
 
 // Survives the exec, except of a set-user-id image (prctl(2)). Not wanted for bubblewrap: killed
@@ -97,6 +107,7 @@ int execute(const ChildSpec& spec) noexcept {
 }  // namespace
 
 void child_main(const ChildSpec& spec) noexcept {
+  wait_at_gate(spec);
   die_with_parent(spec);
   if (::setsid() < 0) give_up(spec, ChildStep::kSession, errno);
   default_signals(spec);

@@ -39,6 +39,10 @@ struct ChildFailure {
 // Everything the child needs, prepared before fork. Plain data: the child may read it and
 // nothing else.
 struct ChildSpec {
+  // A gate: the child first waits for a byte on this pipe, and exits 125 when it is closed without
+  // one. -1: none.
+  int gate;
+  int gate_opener;  // the child's copy of the pipe's other end, closed before it waits
   int image_fd;                   // executed by handle; -1: `candidates` are tried instead
   const char* const* candidates;  // absolute paths, NULL-terminated; the first that exists decides
   char* const* argv;              // NULL-terminated
@@ -57,7 +61,7 @@ static_assert(std::is_trivially_copyable_v<ChildSpec>);
 // Runs in the child between fork and exec. Async-signal-safe calls only: no allocation, no
 // locks, no C++ library, no logging. Never returns.
 //
-// New session, default signal dispositions and an empty mask, SIGKILL when the helper dies, only
+// The gate, if there is one; then a new session, default signal dispositions and an empty mask, SIGKILL when the helper dies, only
 // the moved descriptors open across exec.
 [[noreturn]] void child_main(const ChildSpec& spec) noexcept;
 

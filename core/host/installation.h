@@ -1,5 +1,6 @@
 #pragma once
 
+#include <loom/facts.h>
 #include <loom/result.h>
 
 #include <string>
@@ -14,5 +15,13 @@ struct Installation {
 };
 
 [[nodiscard]] Result<Installation> find_installation();
+
+// The file of a backend: "" is the platform's own, a name is a file of the fixed folder and never a
+// way out of it, an absolute path is itself. Pure. Anything else is kInvalidRequest.
+[[nodiscard]] Result<std::string> backend_file(const Installation& installation,
+                                               const std::string& wanted);
+
+// Operating system, architecture and user; nothing else of the facts.
+[[nodiscard]] HostFacts machine_facts();
 
 }  // namespace loom::host

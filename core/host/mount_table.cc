@@ -46,18 +46,37 @@ std::string_view field_of(std::string_view line, int index) {
   return line.substr(0, line.find(' '));
 }
 
-}  // namespace
+// The file-system type stands behind a separator that follows any number of optional fields.
+std::string_view type_of(std::string_view line) {
+  constexpr std::string_view kSeparator = " - ";
+  const auto at = line.find(kSeparator);
+  return at == std::string_view::npos ? std::string_view()
+                                      : field_of(line.substr(at + kSeparator.size()), 0);
+}
 
-std::vector<std::string> parse_mount_points(std::string_view mountinfo) {
+// Mount points of the lines that `wanted` takes, sorted.
+template <class Wanted>
+std::vector<std::string> points_where(std::string_view mountinfo, Wanted wanted) {
   std::vector<std::string> points;
   while (!mountinfo.empty()) {
     const auto end = mountinfo.find('\n');
-    const std::string_view point = field_of(mountinfo.substr(0, end), kMountPointField);
-    if (!point.empty()) points.push_back(undo_escapes(point));
+    const std::string_view line = mountinfo.substr(0, end);
+    const std::string_view point = field_of(line, kMountPointField);
+    if (!point.empty() && wanted(line)) points.push_back(undo_escapes(point));
     mountinfo.remove_prefix(end == std::string_view::npos ? mountinfo.size() : end + 1);
   }
   std::sort(points.begin(), points.end());
   return points;
+}
+
+}  // namespace
+
+std::vector<std::string> parse_mount_points(std::string_view mountinfo) {
+  return points_where(mountinfo, [](std::string_view) { return true; });
+}
+
+std::vector<std::string> mount_points_of_type(std::string_view mountinfo, std::string_view type) {
+  return points_where(mountinfo, [&](std::string_view line) { return type_of(line) == type; });
 }
 
 std::vector<std::string> lost_mount_points(const std::vector<std::string>& before,
@@ -78,13 +97,22 @@ Result<MountTable> MountTable::open(int pid) {
   return MountTable(std::move(file));
 }
 
-Result<std::vector<std::string>> MountTable::mount_points() const {
+Result<Bytes> MountTable::read() const {
   if (::lseek(file_.get(), 0, SEEK_SET) != 0) {
     const int error = errno;
     return fail(ErrorCode::kSystem, "rewind a mount table: " + errno_text(error), error);
   }
-  LOOM_TRY(const Bytes text, read_all(file_.get(), kMaxMountinfoBytes, "a mount table"));
+  return read_all(file_.get(), kMaxMountinfoBytes, "a mount table");
+}
+
+Result<std::vector<std::string>> MountTable::mount_points() const {
+  LOOM_TRY(const Bytes text, read());
   return parse_mount_points(as_text(text));
+}
+
+Result<std::vector<std::string>> MountTable::mount_points_of_type(std::string_view type) const {
+  LOOM_TRY(const Bytes text, read());
+  return host::mount_points_of_type(as_text(text), type);
 }
 
 }  // namespace loom::host

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <loom/bytes.h>
 #include <loom/result.h>
 #include <loom/unique_fd.h>
 
@@ -12,6 +13,10 @@ namespace loom::host {
 // The mount points of one mountinfo text, sorted, octal escapes undone. Repeats are kept.
 [[nodiscard]] std::vector<std::string> parse_mount_points(std::string_view mountinfo);
 
+// The same, only those of one file-system type ("cgroup2").
+[[nodiscard]] std::vector<std::string> mount_points_of_type(std::string_view mountinfo,
+                                                            std::string_view type);
+
 // Mount points of `before` that `after` has fewer of.
 [[nodiscard]] std::vector<std::string> lost_mount_points(const std::vector<std::string>& before,
                                                          const std::vector<std::string>& after);
@@ -22,8 +27,10 @@ class MountTable {
  public:
   [[nodiscard]] static Result<MountTable> open(int pid);
   [[nodiscard]] Result<std::vector<std::string>> mount_points() const;
+  [[nodiscard]] Result<std::vector<std::string>> mount_points_of_type(std::string_view type) const;
 
  private:
+  [[nodiscard]] Result<Bytes> read() const;
   explicit MountTable(UniqueFd file) : file_(std::move(file)) {}
   UniqueFd file_;
 };

@@ -1,6 +1,7 @@
 #include "host/spawn.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -52,6 +53,15 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 class Lifted {
  public:
   explicit Lifted(int highest_target) : floor_(highest_target + 1) {}
+
+  // Replaces `fd` by a copy when it is too low.
+  Result<void> raise(UniqueFd& fd) const {
+    if (fd.get() >= floor_) return {};
+    const int copy = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, floor_);
+    if (copy < 0) return step_failed("copy a descriptor", errno);
+    fd.reset(copy);
+    return {};
+  }
 
   // `fd` itself when it is high enough, else a copy that lives as long as this object.
   Result<int> lift(int fd) {
@@ -105,18 +115,15 @@ class AllSignalsBlocked {
 // signals stay blocked until no handler of ours is left in it, and descriptors, directory, limits
 // and dispositions are its own copies. What it does write is errno, which nobody reads across this
 // call.
+//
+// A gated child shares the memory too, and waits in a system call while we work; once the gate is
+// open we stand still until the report pipe says that it has left our memory.
 Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls) {
   alignas(64) static std::array<std::byte, kChildStackBytes> stack;
-  constexpr int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+  const int flags = CLONE_VM | (spec.gate < 0 ? CLONE_VFORK : 0) | CLONE_PIDFD | SIGCHLD;
   int pidfd = -1;
-  pid_t pid = -1;
-  int error = 0;
-  {
-    const AllSignalsBlocked blocked;
-    pid = syscalls.clone(&child_entry, stack.data() + stack.size(), flags, &spec, &pidfd);
-    error = errno;
-  }
-  if (pid < 0) return step_failed("fork", error);
+  const pid_t pid = syscalls.clone(&child_entry, stack.data() + stack.size(), flags, &spec, &pidfd);
+  if (pid < 0) return step_failed("fork", errno);
   SpawnedChild child;
   child.pid = pid;
   child.pidfd.reset(pidfd);
@@ -138,6 +145,41 @@ Result<std::optional<ChildFailure>> read_failure(int report) {
   return std::optional(failure);
 }
 
+// The same for a child that was held: its end of the pipe closes when it executes or exits.
+void wait_for_report(int report) {
+  pollfd end{.fd = report, .events = POLLIN, .revents = 0};
+  while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+}
+
+struct Gate {
+  UniqueFd waits;
+  UniqueFd opens;
+
+  static Result<Gate> make(Lifted& lifted) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return step_failed("make the start gate", errno);
+    Gate gate{.waits = UniqueFd(ends[0]), .opens = UniqueFd(ends[1])};
+    LOOM_TRY_VOID(lifted.raise(gate.waits));
+    LOOM_TRY_VOID(lifted.raise(gate.opens));
+    return gate;
+  }
+
+  // Whether the child got its token. The gate's own reading end stays open until then, or a child
+  // that is gone would end us with SIGPIPE.
+  [[nodiscard]] bool open() noexcept {
+    const bool opened = ::write(opens.get(), "\n", 1) == 1;
+    opens.reset();
+    waits.reset();
+    return opened;
+  }
+};
+
+void end_child(const SpawnedChild& child) {
+  ::kill(child.pid, SIGKILL);
+  ::waitpid(child.pid, nullptr, 0);
+}
+
 int highest_target(const SpawnRequest& request) noexcept {
   int highest = 2;
   for (const auto& move : request.moves) highest = std::max(highest, move.to);
@@ -153,19 +195,25 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
     return step_failed("make the report pipe", errno);
   }
   const UniqueFd report(ends[0]);
-  const UniqueFd child_end(ends[1]);
+  UniqueFd child_end(ends[1]);
 
   Lifted lifted(highest_target(request));
   LOOM_TRY(const std::vector<FdMove> moves, lifted_moves(request.moves, lifted));
-  LOOM_TRY(const int report_fd, lifted.lift(child_end.get()));
+  LOOM_TRY_VOID(lifted.raise(child_end));
   int image_fd = -1;
   if (request.image_fd >= 0) {
     LOOM_TRY(image_fd, lifted.lift(request.image_fd));
   }
+  Gate gate;
+  if (request.while_held) {
+    LOOM_TRY(gate, Gate::make(lifted));
+  }
   const auto candidates = pointers(request.candidates);
   const auto argv = pointers(request.argv);
   const auto envp = pointers(request.environment);
-  ChildSpec spec{.image_fd = image_fd,
+  ChildSpec spec{.gate = gate.waits.get(),
+                 .gate_opener = gate.opens.get(),
+                 .image_fd = image_fd,
                  .candidates = candidates.data(),
                  .argv = argv.data(),
                  .envp = envp.data(),
@@ -176,9 +224,19 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .limit_count = request.limits.size(),
                  .parent = ::getpid(),
                  .die_with_parent = request.die_with_parent,
-                 .report_fd = report_fd};
+                 .report_fd = child_end.get()};
 
+  const AllSignalsBlocked blocked;
   LOOM_TRY(SpawnedChild child, make_child(spec, syscalls));
+  if (request.while_held) {
+    child_end.reset();
+    request.while_held(child.pid);
+    if (!gate.open()) {
+      end_child(child);
+      return fail(ErrorCode::kSystem, "start a process: its start gate could not be opened");
+    }
+    wait_for_report(report.get());
+  }
   LOOM_TRY(child.failure, read_failure(report.get()));
   return child;
 }

@@ -4,6 +4,7 @@
 #include <loom/unique_fd.h>
 #include <sys/types.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct SpawnRequest {
   std::vector<FdMove> moves;  // borrowed sources, any numbers; lifted before the fork
   std::vector<PlainLimit> limits;
   bool die_with_parent = true;
+  // When set, the child waits at a gate, before it does anything at all, until this has returned:
+  // time to put `pid` where it belongs. Signals are blocked meanwhile.
+  std::function<void(pid_t pid)> while_held{};
 };
 
 struct SpawnedChild {
@@ -35,6 +39,9 @@ struct SpawnedChild {
 // interpreted. Fails with kSystem when there is no child at all.
 // A word with a NUL inside, which the kernel would cut, and a target number used twice are
 // kInvalidRequest.
+//
+// A helper that dies while the child is held takes the gate along: the child exits 125 and nothing
+// was executed.
 //
 // The child dies with the thread that called this, if the request says so (unless the image is
 // set-user-id).

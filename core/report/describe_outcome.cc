@@ -143,6 +143,41 @@ Outcome describe(const OutcomeFacts& facts) {
   return ended(OutcomeClass::kExited, exit_words(facts), facts.code);
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
+}
+
+// Which ceilings the run met; empty when none.
+std::string met_ceilings(const CeilingUse& use) {
+  std::string text;
+  if (use.out_of_memory_kills.value_or(0) > 0) {
+    text = "mem_bytes: out of memory, " +
+           counted(*use.out_of_memory_kills, "process killed", "processes killed");
+  }
+  if (use.denied_forks.value_or(0) > 0) {
+    text += (text.empty() ? "pids: " : "; pids: ") +
+            counted(*use.denied_forks, "fork refused", "forks refused");
+  }
+  return text;
+}
+
+// A run that met a ceiling and did not succeed ended at it, as far as anybody outside can tell.
+// Everything else keeps its class and says what was met.
+void add_use(Outcome& outcome, const CeilingUse& use) {
+  const std::string met = met_ceilings(use);
+  const bool own_end =
+      outcome.outcome == OutcomeClass::kExited || outcome.outcome == OutcomeClass::kSignalled;
+  if (!met.empty() && own_end && outcome.shell_status != 0) {
+    outcome.outcome = OutcomeClass::kLimit;
+    outcome.detail = met + "; " + outcome.detail;
+  } else if (!met.empty()) {
+    outcome.detail += " (" + met + ")";
+  }
+  if (use.peak_memory_bytes) {
+    outcome.detail += "; peak memory " + binary_size(*use.peak_memory_bytes);
+  }
+}
+
 }  // namespace
 
 std::string_view outcome_class_name(OutcomeClass outcome) noexcept {
@@ -167,6 +202,7 @@ std::string_view outcome_class_name(OutcomeClass outcome) noexcept {
 
 Outcome describe_outcome(const OutcomeFacts& facts) {
   Outcome outcome = describe(facts);
+  if (facts.use) add_use(outcome, *facts.use);
   outcome.detail = one_line(outcome.detail);
   outcome.first_cause = one_line(facts.first_cause);
   return outcome;

@@ -28,6 +28,7 @@ struct OutcomeFacts {
   std::optional<int> command_signal;            // the command's own end, from its pidfd; 0: exited
   bool cancelled = false;
   bool timed_out = false;
+  std::optional<CeilingUse> use;  // of a run that was in a control group
   std::string first_cause;  // recorded by the host when it happened; may be empty
 };
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,15 @@ struct Outcome {
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
+// What a run used of its memory and process ceilings, from its control group; nothing where the
+// kernel does not say.
+struct CeilingUse {
+  std::optional<std::uint64_t> peak_memory_bytes;
+  std::optional<std::uint64_t> out_of_memory_kills;  // processes the kernel killed for want of memory
+  std::optional<std::uint64_t> denied_forks;         // processes and threads refused
+  friend bool operator==(const CeilingUse&, const CeilingUse&) = default;
+};
+
 // One finished execution, in the wire's terms (docs/wire.md 5.5).
 struct ExecResult {
   int code = 0;
@@ -43,6 +53,7 @@ struct ExecResult {
   bool timed_out = false;
   bool cancelled = false;
   Outcome outcome;
+  std::optional<CeilingUse> use;  // of a run that was in a control group; not on the wire
   friend bool operator==(const ExecResult&, const ExecResult&) = default;
 };
 

@@ -20,6 +20,15 @@ Json outcome_json(const Outcome& outcome) {
   return json;
 }
 
+// A number that the kernel did not tell is absent.
+Json use_json(const CeilingUse& use) {
+  Json json = Json::object();
+  if (use.peak_memory_bytes) json["peak_memory_bytes"] = *use.peak_memory_bytes;
+  if (use.out_of_memory_kills) json["out_of_memory_kills"] = *use.out_of_memory_kills;
+  if (use.denied_forks) json["denied_forks"] = *use.denied_forks;
+  return json;
+}
+
 }  // namespace
 
 std::string render_json_report(const ExecResult& result) {
@@ -37,6 +46,7 @@ std::string render_json_report(const ExecResult& result) {
   json["timed_out"] = result.timed_out;
   json["cancelled"] = result.cancelled;
   json["outcome"] = outcome_json(result.outcome);
+  if (result.use) json["use"] = use_json(*result.use);
   return json.dump() + "\n";
 }
 

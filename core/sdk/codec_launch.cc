@@ -53,6 +53,14 @@ struct Fields<ChildLimit> {
 };
 
 template <>
+struct Fields<Ceilings> {
+  static void visit(auto& archive, auto& value) {
+    archive("memory_bytes", value.memory_bytes);
+    archive("pids", value.pids);
+  }
+};
+
+template <>
 struct Blank<WatchedPath> {
   static WatchedPath make() { return {.path = AbsolutePath::root(), .identity = {}}; }
 };
@@ -79,6 +87,7 @@ struct Fields<LaunchSpec> {
     archive("control_number", value.control_number);
     archive("commit", value.commit);
     archive("child_limits", value.child_limits);
+    archive("ceilings", value.ceilings);
     archive("watched", value.watched);
     archive("jailed_pids", value.jailed_pids);
   }

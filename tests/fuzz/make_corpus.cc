@@ -65,6 +65,7 @@ LaunchSpec sample_launch() {
                                            .soft = 1,
                                            .hard = 2,
                                            .applied_entry = "rlimit-fsize"});
+  launch.ceilings.pids = 64;
   launch.watched.push_back(WatchedPath{
       .path = path("/work/.env"), .identity = {.device = 1, .inode = 9}, .masked = true});
   launch.jailed_pids = true;

@@ -190,6 +190,7 @@ class RandomValues {
                                 .hard = number(),
                                 .applied_entry = text()};
             }),
+            .ceilings = {.memory_bytes = limit(), .pids = limit()},
             .watched = list([this] {
               return WatchedPath{.path = path(), .identity = identity(), .masked = coin()};
             }),

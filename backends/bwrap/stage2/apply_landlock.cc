@@ -25,6 +25,12 @@ static_assert(sizeof(RulesetAttributes) == 24 && sizeof(PathBeneathAttributes) =
 
 constexpr int kRulePathBeneath = 1;
 
+// LANDLOCK_RESTRICT_SELF_LOG_SAME_EXEC_OFF. What LandlockWitness has refused on purpose is nothing
+// for the system's audit log; what the command is refused is not logged anyway, since it is another
+// program than the one that restricts itself.
+constexpr std::uint32_t kDoNotLog = 1U << 0U;
+constexpr std::uint32_t kLogAbi = 7;  // kernel 6.15; before it nothing is logged
+
 constexpr std::uint64_t kExecute = 1U << 0U;
 constexpr std::uint64_t kWriteFile = 1U << 1U;
 constexpr std::uint64_t kReadFile = 1U << 2U;
@@ -67,7 +73,8 @@ StepResult<void> apply_landlock(const PrepareDocument& document) {
   if (!ruleset) return stop_at("rule set", errno);
   const int rules = ruleset.get();
   for (const LandlockRule& rule : document.landlock_rules) LOOM_TRY_VOID(add_rule(rules, rule));
-  if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0U) != 0) {
+  const std::uint32_t flags = document.landlock_abi >= kLogAbi ? kDoNotLog : 0;
+  if (::syscall(SYS_landlock_restrict_self, ruleset.get(), flags) != 0) {
     return stop_at("restrict self", errno);
   }
   return {};

@@ -180,6 +180,12 @@ std::string render_set(CapabilitySet set) {
   return list.empty() ? "none" : list;
 }
 
+// No capability is ever ambient that is not both permitted and inheritable (capabilities(7)): where
+// that is none, the kernel need not be asked forty times.
+CapabilitySet read_ambient(const ProcessSets& sets) {
+  return (sets.permitted & sets.inheritable) == 0 ? 0 : read_ambient();
+}
+
 // Claims only what reading back shows.
 StepResult<std::vector<std::string>> read_entries(CapabilitySet keep) {
   LOOM_TRY(const ProcessSets sets, read_sets());
@@ -187,7 +193,7 @@ StepResult<std::vector<std::string>> read_entries(CapabilitySet keep) {
   if (sets.effective != keep) append_word(excess, "effective");
   if (sets.permitted != keep) append_word(excess, "permitted");
   if (sets.inheritable != keep) append_word(excess, "inheritable");
-  if (read_ambient() != keep) append_word(excess, "ambient");
+  if (read_ambient(sets) != keep) append_word(excess, "ambient");
   if ((read_bounding() & ~keep) != 0) append_word(excess, "bounding");
   std::vector<std::string> entries;
   if (excess.empty() || keep != 0) entries.push_back("caps=" + render_set(keep));

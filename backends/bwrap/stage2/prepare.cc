@@ -6,6 +6,7 @@
 #include <loom/unique_fd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "apply_landlock.h"
 #include "check_view.h"
 #include "drop_capabilities.h"
+#include "landlock_witness.h"
 
 namespace loom::bwrap {
 namespace {
@@ -39,28 +41,38 @@ struct Limit {
 };
 
 // Never raises a limit: where the one in force is lower already, it stays.
-StepResult<void> set_limit(__rlimit_resource resource, Limit limit, const char* name) {
+StepResult<void> set_limit(__rlimit_resource resource, Limit limit, const char* tag) {
   rlimit current{};
-  if (::getrlimit(resource, &current) != 0) return stop(Stage2Step::kLimits, name, errno);
+  if (::getrlimit(resource, &current) != 0) return stop(Stage2Step::kLimits, tag, errno);
   const rlimit wanted{.rlim_cur = std::min<rlim_t>(limit.soft, current.rlim_cur),
                       .rlim_max = std::min<rlim_t>(limit.hard, current.rlim_max)};
-  if (::setrlimit(resource, &wanted) != 0) return stop(Stage2Step::kLimits, name, errno);
+  if (::setrlimit(resource, &wanted) != 0) return stop(Stage2Step::kLimits, tag, errno);
   return {};
 }
 
-StepResult<void> set_file_size(const PrepareDocument& document, Progress& progress) {
-  if (!document.fsize) return {};
-  const Limit limit{.soft = *document.fsize, .hard = *document.fsize};
-  LOOM_TRY_VOID(set_limit(RLIMIT_FSIZE, limit, "rlimit-fsize"));
-  progress.limits.emplace_back("rlimit-fsize");
+// Claims only what reading back shows.
+StepResult<void> hold_limit(__rlimit_resource resource, Limit limit, const char* tag,
+                            Progress& progress) {
+  LOOM_TRY_VOID(set_limit(resource, limit, tag));
+  rlimit held{};
+  if (::getrlimit(resource, &held) != 0) return stop(Stage2Step::kLimits, tag, errno);
+  if (held.rlim_cur <= limit.soft && held.rlim_max <= limit.hard) {
+    progress.limits.emplace_back(tag);
+  } else {
+    progress.skipped.push_back(std::string(tag) + ": it was set, and does not read back");
+  }
   return {};
 }
 
-StepResult<void> set_cpu_time(const PrepareDocument& document, Progress& progress) {
-  if (!document.cpu_soft || !document.cpu_hard) return {};
-  const Limit limit{.soft = *document.cpu_soft, .hard = *document.cpu_hard};
-  LOOM_TRY_VOID(set_limit(RLIMIT_CPU, limit, "rlimit-cpu"));
-  progress.limits.emplace_back("rlimit-cpu");
+StepResult<void> hold_limits(const PrepareDocument& document, Progress& progress) {
+  if (document.fsize) {
+    const Limit limit{.soft = *document.fsize, .hard = *document.fsize};
+    LOOM_TRY_VOID(hold_limit(RLIMIT_FSIZE, limit, "rlimit-fsize", progress));
+  }
+  if (document.cpu_soft && document.cpu_hard) {
+    const Limit limit{.soft = *document.cpu_soft, .hard = *document.cpu_hard};
+    LOOM_TRY_VOID(hold_limit(RLIMIT_CPU, limit, "rlimit-cpu", progress));
+  }
   return {};
 }
 
@@ -72,19 +84,32 @@ StepResult<void> lead_session() {
   return stop(Stage2Step::kSession, "setsid", error);
 }
 
+void claim_scopes(const PrepareDocument& document, const LandlockWitness& witness,
+                  Progress& progress) {
+  const bool signals = (document.landlock_scoped & kScopeSignal) != 0;
+  std::string scopes;
+  if ((document.landlock_scoped & kScopeAbstract) != 0) scopes = "abstract";
+  if (signals) scopes.append(scopes.empty() ? "signal" : ",signal");
+  if (scopes.empty()) return;
+  // The scopes are words of one call: what one of them does shows that the kernel has read them.
+  const bool held = signals ? witness.saw_signal_scope() : witness.doubt_rules().empty();
+  progress.extras.push_back(held ? "scopes=" + scopes : "unheld:signal-scope");
+}
+
 StepResult<void> restrict_files(const PrepareDocument& document, Progress& progress) {
   if (document.landlock_abi == 0) {
     progress.skipped.push_back("landlock: " + document.landlock_reason);
     return {};
   }
+  const LandlockWitness witness(document);
   LOOM_TRY_VOID(apply_landlock(document));
-  progress.restrictions.push_back("landlock:abi=" + std::to_string(document.landlock_abi));
-  std::string scopes;
-  if ((document.landlock_scoped & kScopeAbstract) != 0) scopes = "abstract";
-  if ((document.landlock_scoped & kScopeSignal) != 0) {
-    scopes.append(scopes.empty() ? "signal" : ",signal");
+  const std::string doubt = witness.doubt_rules();
+  if (doubt.empty()) {
+    progress.restrictions.push_back("landlock:abi=" + std::to_string(document.landlock_abi));
+  } else {
+    progress.skipped.push_back("landlock: " + doubt);
   }
-  if (!scopes.empty()) progress.extras.push_back("scopes=" + scopes);
+  claim_scopes(document, witness, progress);
   return {};
 }
 
@@ -102,13 +127,32 @@ StepResult<void> load_filter(const Bytes& filter) {
   return {};
 }
 
+// A family that every filter of the backend's refuses; where the network stays open, one that is
+// refused even then.
+int refused_family(const PrepareDocument& document) {
+  return document.filter_tag.empty() ? AF_ALG : AF_INET;
+}
+
+// EPERM is the filter's own answer. Whoever else gave it, sockets are refused as the tag says.
+bool refuses_socket(int family) {
+  const UniqueFd made(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return !made && errno == EPERM;
+}
+
 StepResult<void> filter_calls(const PrepareDocument& document, Progress& progress) {
   if (document.filter.empty()) {
     if (document.filter_wanted) progress.skipped.push_back("seccomp: " + document.filter_reason);
     return {};
   }
   LOOM_TRY_VOID(load_filter(document.filter));
-  if (!document.filter_tag.empty()) progress.restrictions.push_back(document.filter_tag);
+  const bool held = refuses_socket(refused_family(document));
+  if (document.filter_tag.empty()) {
+    if (!held) progress.extras.emplace_back("unheld:socket-families");
+  } else if (held) {
+    progress.restrictions.push_back(document.filter_tag);
+  } else {
+    progress.skipped.emplace_back("seccomp: the filter was taken, and a socket is not refused");
+  }
   return {};
 }
 
@@ -120,6 +164,14 @@ void admit_missing_proxy(const PrepareDocument& document, Progress& progress) {
 StepResult<void> forbid_new_privileges() {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) return {};
   return stop(Stage2Step::kNoNewPrivs, "no_new_privs", errno);
+}
+
+void claim_no_new_privileges(Progress& progress) {
+  if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
+    progress.restrictions.emplace_back("no-new-privs");
+  } else {
+    progress.skipped.emplace_back("no-new-privs: it was set, and does not read back");
+  }
 }
 
 InnerReport assemble(Progress progress) {
@@ -136,13 +188,12 @@ InnerReport assemble(Progress progress) {
 StepResult<InnerReport> prepare(const PrepareDocument& document) {
   Progress progress;
   if (document.jailed) LOOM_TRY_VOID(check_view(document));
-  LOOM_TRY_VOID(set_file_size(document, progress));
-  LOOM_TRY_VOID(set_cpu_time(document, progress));
+  LOOM_TRY_VOID(hold_limits(document, progress));
   if (document.jailed) LOOM_TRY_VOID(lead_session());
   LOOM_TRY_VOID(forbid_new_privileges());
   LOOM_TRY(progress.extras, drop_capabilities(document.keep_caps));
   LOOM_TRY_VOID(restrict_files(document, progress));
-  progress.restrictions.emplace_back("no-new-privs");
+  claim_no_new_privileges(progress);
   LOOM_TRY_VOID(filter_calls(document, progress));
   admit_missing_proxy(document, progress);
   return assemble(std::move(progress));

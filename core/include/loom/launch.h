@@ -42,6 +42,14 @@ struct ChildLimit {
   friend bool operator==(const ChildLimit&, const ChildLimit&) = default;
 };
 
+// Ceilings of the whole run, held by a control group that the host makes and enters before the image
+// runs; without one the run goes on and the report says so.
+struct Ceilings {
+  std::optional<std::uint64_t> memory_bytes{};
+  std::optional<std::uint64_t> pids{};  // processes and threads, the launcher's own included
+  friend bool operator==(const Ceilings&, const Ceilings&) = default;
+};
+
 // A name that the run must find unchanged when it settles (D23).
 struct WatchedPath {
   AbsolutePath path;        // real path on the host
@@ -67,6 +75,7 @@ struct LaunchSpec {
   int control_number = -1;  // child number of the control socket; -1 with report_number
   Bytes commit{};  // document of the commit message: argv, environment and cwd of the command
   std::vector<ChildLimit> child_limits{};
+  Ceilings ceilings{};
   std::vector<WatchedPath> watched{};
   // A pid namespace owns every descendant: process 1's mount table is watched.
   bool jailed_pids = false;

@@ -14,6 +14,7 @@ RunMemo full_memo() {
   memo.launcher_reason = "why";
   memo.network = NetworkMode::kProxy;
   memo.cpu_s = 3;
+  memo.ceilings.pids = 64;
   memo.keep_caps = {13};
   memo.kernel = {.landlock_abi = 7, .landlock_reason = "a", .seccomp = true, .seccomp_reason = "b"};
   memo.machine = "x86_64";

@@ -43,5 +43,17 @@ TEST(MountPointsTest, OneOfTwoMountsOnTheSamePointIsMissed) {
   EXPECT_THAT(lost_mount_points(before, {}), ElementsAre("/a", "/a", "/b"));
 }
 
+TEST(MountPointsTest, OnlyThoseOfTheWantedTypeAreGiven) {
+  constexpr std::string_view kTable =
+      "24 1 0:22 / /sys rw - sysfs sysfs rw\n"
+      "30 24 0:26 / /sys/fs/cgroup rw shared:9 master:2 - cgroup2 cgroup rw\n"
+      "31 24 0:27 / /srv/a\\040b rw - cgroup2 none rw\n"
+      "32 24 0:28 / /cgroup2 rw - tmpfs cgroup2 rw\n"
+      "33 24 0:29 / /broken rw shared:9\n";
+  EXPECT_THAT(mount_points_of_type(kTable, "cgroup2"),
+              ElementsAre("/srv/a b", "/sys/fs/cgroup"));
+  EXPECT_THAT(mount_points_of_type(kTable, "cgroup"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace loom::host

@@ -239,5 +239,71 @@ TEST(DescribeOutcomeTest, TheFirstCauseIsHandedOnInOneLine) {
   EXPECT_EQ(outcome.first_cause, "denied\\x0aby\\xff policy");
 }
 
+OutcomeFacts used(OutcomeFacts facts, CeilingUse use) {
+  facts.use = use;
+  return facts;
+}
+
+constexpr CeilingUse kNoneMet{
+    .peak_memory_bytes = 3u << 20, .out_of_memory_kills = 0, .denied_forks = 0};
+constexpr CeilingUse kOutOfMemory{
+    .peak_memory_bytes = 64u << 20, .out_of_memory_kills = 1, .denied_forks = 0};
+constexpr CeilingUse kForksRefused{
+    .peak_memory_bytes = 1u << 20, .out_of_memory_kills = 0, .denied_forks = 24};
+
+TEST(DescribeOutcomeTest, ACeilingThatWasNotMetLeavesTheClassAndTellsThePeak) {
+  expect_outcome(used(ran(0), kNoneMet), OutcomeClass::kExited, 0, "exit 0; peak memory 3.0 MiB");
+  expect_outcome(used(ran(3), kNoneMet), OutcomeClass::kExited, 3, "exit 3; peak memory 3.0 MiB");
+  expect_outcome(used(ran_into(SIGSEGV), kNoneMet), OutcomeClass::kSignalled, 128 + SIGSEGV,
+                 "killed by SIGSEGV");
+}
+
+// field B70
+TEST(DescribeOutcomeTest, ACommandThatRanOutOfMemoryEndedAtItsLimit) {
+  expect_outcome(used(ran_into(SIGKILL), kOutOfMemory), OutcomeClass::kLimit, 128 + SIGKILL,
+                 "mem_bytes: out of memory, 1 process killed; killed by SIGKILL; peak memory 64.0");
+  // The one that was killed was a child of the command's.
+  expect_outcome(used(ran(2), kOutOfMemory), OutcomeClass::kLimit, 2,
+                 "mem_bytes: out of memory, 1 process killed; exit 2");
+}
+
+// field B69
+TEST(DescribeOutcomeTest, ACommandThatCopedWithRefusedForksExitedAndOneThatDidNotMetItsLimit) {
+  expect_outcome(used(ran(0), kForksRefused), OutcomeClass::kExited, 0,
+                 "exit 0 (pids: 24 forks refused); peak memory 1.0 MiB");
+  expect_outcome(used(ran(2), kForksRefused), OutcomeClass::kLimit, 2,
+                 "pids: 24 forks refused; exit 2");
+}
+
+TEST(DescribeOutcomeTest, BothCeilingsAreNamedWhenBothWereMet) {
+  CeilingUse both = kOutOfMemory;
+  both.denied_forks = 1;
+  both.out_of_memory_kills = 2;
+  expect_outcome(used(ran(1), both), OutcomeClass::kLimit, 1,
+                 "mem_bytes: out of memory, 2 processes killed; pids: 1 fork refused; exit 1");
+}
+
+TEST(DescribeOutcomeTest, AStopOnRequestStaysOneAndSaysWhatWasMet) {
+  OutcomeFacts facts = used(ran(143), kForksRefused);
+  facts.cancelled = true;
+  expect_outcome(facts, OutcomeClass::kCancelled, 143, "(pids: 24 forks refused)");
+  facts.timed_out = true;
+  expect_outcome(facts, OutcomeClass::kTimeout, 143, "(pids: 24 forks refused)");
+}
+
+TEST(DescribeOutcomeTest, AJailThatItsOwnCeilingsKeptFromStartingSaysSo) {
+  OutcomeFacts facts = used(ran(1), kForksRefused);
+  facts.committed = false;
+  facts.running = false;
+  facts.command_signal = std::nullopt;
+  expect_outcome(facts, OutcomeClass::kSetup, 125, "(pids: 24 forks refused)");
+}
+
+TEST(DescribeOutcomeTest, WhatTheKernelDoesNotTellIsNotClaimed) {
+  const Outcome outcome = describe_outcome(used(ran(1), CeilingUse{}));
+  EXPECT_EQ(outcome.outcome, OutcomeClass::kExited);
+  EXPECT_EQ(outcome.detail, "exit 1");
+}
+
 }  // namespace
 }  // namespace loom

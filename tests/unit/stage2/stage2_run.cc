@@ -20,6 +20,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace loom::bwrap {
 namespace {
@@ -227,6 +228,30 @@ void forget_new_calls() {
                     ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &header) == 0 &&
                     ::syscall(SYS_close_range, ~0U, ~0U, 0) != 0 && errno == ENOSYS;
   if (!done) ::_exit(97);
+}
+
+std::function<void()> withhold(std::vector<long> calls) {
+  return [calls = std::move(calls)] {
+    std::vector<sock_filter> program = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+    for (const long call : calls) {
+      const auto number = static_cast<std::uint32_t>(call);
+      if (call == SYS_prctl) {
+        program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4));
+        program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
+        program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_NO_NEW_PRIVS, 0, 1));
+        program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO));
+        program.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
+      } else {
+        program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
+        program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO));  // with errno 0
+      }
+    }
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    const sock_fprog header{.len = static_cast<unsigned short>(program.size()),
+                            .filter = program.data()};
+    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &header) != 0) ::_exit(97);
+  };
 }
 
 TemporaryDirectory::TemporaryDirectory() {

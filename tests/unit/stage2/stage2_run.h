@@ -82,6 +82,11 @@ class Stage2Run {
 // before 5.6.
 void forget_new_calls();
 
+// For Start::in_child: from here on the kernel says yes to these calls and does nothing. A call
+// that is prctl counts only when it sets no_new_privs. Needs uid 0: as anybody else it would take
+// no_new_privs itself.
+[[nodiscard]] std::function<void()> withhold(std::vector<long> calls);
+
 // A fresh directory below /tmp, removed with everything in it.
 class TemporaryDirectory {
  public:

@@ -115,6 +115,9 @@ ssize_t pread(int fd, void* data, std::size_t size, off_t offset) {
 ssize_t write(int fd, const void* data, std::size_t size) {
   return call<ssize_t>(SYS_write, fd, data, size);
 }
+ssize_t readlink(const char* path, char* target, std::size_t size) noexcept {
+  return call<ssize_t>(SYS_readlink, path, target, size);
+}
 int fstat(int fd, struct stat* status) noexcept { return call(SYS_fstat, fd, status); }
 int stat(const char* path, struct stat* status) noexcept { return call(SYS_stat, path, status); }
 int statfs(const char* path, struct statfs* status) noexcept {
@@ -125,6 +128,9 @@ void* mmap(void* at, std::size_t size, int protection, int flags, int fd, off_t 
   return reinterpret_cast<void*>(call<long>(SYS_mmap, at, size, protection, flags, fd, offset));
 }
 
+int socket(int family, int type, int protocol) noexcept {
+  return call(SYS_socket, family, type, protocol);
+}
 ssize_t send(int socket, const void* data, std::size_t size, int flags) {
   return call<ssize_t>(SYS_sendto, socket, data, size, flags, 0, 0);
 }
@@ -139,6 +145,8 @@ int getsockopt(int socket, int level, int name, void* value, socklen_t* size) no
 }
 
 pid_t getpid() noexcept { return call(SYS_getpid); }
+pid_t getppid() noexcept { return call(SYS_getppid); }
+int kill(pid_t pid, int number) noexcept { return call(SYS_kill, pid, number); }
 pid_t getsid(pid_t pid) noexcept { return call(SYS_getsid, pid); }
 pid_t setsid() noexcept { return call(SYS_setsid); }
 int chdir(const char* path) noexcept { return call(SYS_chdir, path); }

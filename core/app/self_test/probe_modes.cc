@@ -1,0 +1,136 @@
+#include "app/self_test/probe_modes.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/self_test/gates.h"
+#include "app/self_test/hostile_mode.h"
+#include "app/self_test/network_verdicts.h"
+#include "app/self_test/probed_calls.h"
+#include "app/self_test/process_verdicts.h"
+#include "host/errno_text.h"
+
+namespace loom::app {
+namespace {
+
+constexpr int kInconclusive = 2;
+
+// Flushed at once: a reader waits for it, or the process is about to end otherwise.
+int say(std::string_view line, int status) {
+  std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
+  std::fflush(stdout);
+  return status;
+}
+
+int say_errno(const char* what, int error) {
+  return say(std::string(what) + host::errno_text(error), kInconclusive);
+}
+
+// --probe-socket. Not closed: the process ends with it.
+int probe_socket() {
+  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (made >= 0 && ::bind(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return say(kSocketCreated, 0);
+  }
+  if (errno == EPERM || errno == EACCES) return say(kSocketDenied, 1);
+  return say_errno("socket-error:", errno);
+}
+
+// --probe-setsid
+int probe_setsid() {
+  constexpr unsigned kSeconds = 30;
+  if (::setsid() < 0) return say(kSetsidDenied, 1);
+  say(kSetsidOk, 0);
+  for (unsigned left = kSeconds; left > 0;) left = ::sleep(left);
+  return say(kSetsidSurvived, 0);
+}
+
+// --probe-fork
+int probe_fork() {
+  constexpr std::size_t kChildren = 64;
+  std::vector<pid_t> children;
+  int error = 0;
+  while (children.size() < kChildren && error == 0) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;) ::pause();
+    }
+    if (child > 0) {
+      children.push_back(child);
+    } else {
+      error = errno;
+    }
+  }
+  for (const pid_t child : children) ::kill(child, SIGKILL);
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  if (error == 0) return say("fork-all-started", 0);
+  if (error == EAGAIN && !children.empty()) return say("fork-denied-eagain", 1);
+  return say_errno("fork-error:", error);
+}
+
+bool status_says(std::string_view line) {
+  std::FILE* file = std::fopen("/proc/self/status", "re");
+  if (file == nullptr) return false;
+  char buffer[256];
+  bool found = false;
+  while (std::fgets(buffer, sizeof buffer, file) != nullptr) {
+    std::string_view text(buffer);
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    found = found || text == line;
+  }
+  std::fclose(file);
+  return found;
+}
+
+NamespaceAnswer try_namespaces() {
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
+    // A system that switches user namespaces off for this user answers EPERM too, without a filter.
+    const bool filtered = errno == EPERM && status_says("Seccomp:\t2");
+    return filtered ? NamespaceAnswer::kRefusedByFilter : NamespaceAnswer::kRefusedOtherwise;
+  }
+  // What every launcher does first. Landlock lets no process of a domain change the mount tree.
+  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) {
+    return NamespaceAnswer::kMade;
+  }
+  const bool restricted = errno == EPERM && status_says("NoNewPrivs:\t1");
+  return restricted ? NamespaceAnswer::kRefusedByDomain : NamespaceAnswer::kRefusedOtherwise;
+}
+
+// --probe-namespace
+int probe_namespace() {
+  const NamespaceAnswer answer = try_namespaces();
+  return say(namespace_token(answer), answer == NamespaceAnswer::kMade ? 0 : 1);
+}
+
+}  // namespace
+
+std::optional<int> run_probe_mode(int argc, const char* const* argv) {
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  if (!mode.starts_with("--probe-")) return std::nullopt;
+  if (mode == "--probe-socket") return probe_socket();
+  if (mode == "--probe-setsid") return probe_setsid();
+  if (mode == "--probe-fork") return probe_fork();
+  if (mode == "--probe-namespace") return probe_namespace();
+  if (mode == "--probe-calls") return probe_calls();
+  if (mode == "--probe-hostile") return probe_hostile(argc - 2, argv + 2);
+  return std::nullopt;
+}
+
+}  // namespace loom::app

@@ -361,7 +361,8 @@ void Execution::meet_command(pid_t sender) {
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
   if (!run_.launch.jailed_pids) return;
   if (host::shares_namespaces(sender, run_.policy.network.blocks_direct())) {
-    return refuse_commit("the launcher made no namespaces of the jail's own");
+    no_jail_ = "the launcher made no namespaces of the jail's own";
+    return refuse_commit(no_jail_);
   }
   if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
   if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
@@ -554,8 +555,9 @@ void Execution::finish() {
 }
 
 WitnessedRun Execution::witnessed_run() const {
-  WitnessedRun run{.report = report_,
-                   .report_error = report_error_,
+  // A report from outside the planned jail is no witness of it.
+  WitnessedRun run{.report = no_jail_.empty() ? report_ : std::nullopt,
+                   .report_error = no_jail_.empty() ? report_error_ : no_jail_,
                    .host_entries = start_entries_,
                    .ceilings = ceilings_of(session_, run_.policy),
                    .late_skips = {}};

@@ -149,6 +149,7 @@ class Execution {
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::string refused_commit_;
+  std::string no_jail_;  // what stage 2 reported from is not the jail that was planned: why
   std::optional<host::NameWatch> names_;  // from before the start to the commit
   std::optional<host::MountTable> mounts_;
   std::vector<std::string> mount_points_;

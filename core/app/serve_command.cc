@@ -105,8 +105,8 @@ Result<Policy> read_base_policy() {
 void sweep_leftovers(const host::ControlGroupBase& base, spdlog::logger& log) {
   if (base.path.empty()) return;
   const auto swept = host::sweep_control_groups(base.path);
-  if (!swept) return log.warn("{}", escaped(swept.error().message));
-  for (const std::string& problem : swept->problems) log.warn("{}", escaped(problem));
+  if (!swept) return log.warn("{}", printable(swept.error().message));
+  for (const std::string& problem : swept->problems) log.warn("{}", printable(problem));
   if (swept->removed > 0) log.info("removed {} control groups of helpers that are gone", swept->removed);
 }
 

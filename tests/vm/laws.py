@@ -1,0 +1,91 @@
+"""What holds of every observation, whatever its expectation says: a lie that was accepted once would
+otherwise be expected for ever."""
+
+import re
+
+import variations
+
+BOMB = "a fork bomb of 32 under 8 processes"
+ALLOCATION = "256 MiB used under 64 MiB of memory"
+# What each case asks for, as the report names it.
+CEILINGS = {
+    "memory and processes": "memory.max and pids.max",
+    "memory alone": "memory.max",
+    "processes alone": "pids.max",
+    BOMB: "pids.max",
+    ALLOCATION: "memory.max",
+}
+STOPPED = {BOMB: "limit: pids: ", ALLOCATION: "limit: mem_bytes: out of memory"}
+WENT_THROUGH = {BOMB: "stdout: all 32 started", ALLOCATION: "stdout: 256 MiB used"}
+
+
+def sections(text):
+    """Title -> what stands below it."""
+    parts = re.split(r"(?m)^== (.*)\n", text)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def everywhere(text):
+    for line in re.findall(r"(?m)^.*BROKEN:.*$", text):
+        yield line
+    if not re.search(r"(?m)^left on the host: nothing$", text):
+        yield "something was left on the host"
+    if not re.search(r"(?m)^== self-test: exit [01]$", text):
+        yield "the self-test did not run"
+
+
+def of_self_test(variation, text):
+    """A layer that is there works, unless the machine lets nobody build the jail."""
+    if variation.can_jail:
+        yield from re.findall(r"(?m)^  FAILED .*$", text)
+    else:
+        yield from re.findall(r"(?m)^  ENFORCED .*$", text)
+
+
+def of_ceilings(variation, cases):
+    """Held and claimed, or reported by name as not held: exactly one of the two."""
+    for title, names in CEILINGS.items():
+        body = cases.get(title, "")
+        claimed = re.search(r"(?m)^    (.* )?cgroup-v2( .*)?$", re.sub(r"(?m)^    skip:.*\n", "", body))
+        skipped = re.findall(r"(?m)^    skip:cgroup-v2: .*; (.*) NOT applied$", body)
+        if bool(claimed) != variation.has_groups or skipped != ([] if variation.has_groups else [names]):
+            yield f"{title}: claimed {bool(claimed)}, skipped {skipped}, due is {names}"
+
+
+def of_commands(variation, cases):
+    """What should be stopped is, and what is not stopped shows that it could have gone on."""
+    due = STOPPED if variation.has_groups else WENT_THROUGH
+    for title, words in due.items() if variation.can_jail else ():
+        if words not in cases.get(title, ""):
+            yield f"{title}: no {words!r}"
+    for title, body in cases.items():
+        if not variation.can_jail and "  stdout: " in body:
+            yield f"{title}: a command ran without its jail"
+
+
+def of_the_outside(variation, cases):
+    """A jail keeps a command inside; nothing keeps it from its own workspace."""
+    if not variation.can_jail:
+        return
+    body = cases.get("what lies outside", "")
+    if "stdout: write inside: done\n" not in body:
+        yield "the workspace could not be written"
+    if variation.bwrap:
+        yield from re.findall(r"(?m)^  stdout: .* outside.*: done$", body)
+
+
+def broken(variation, text):
+    """Sentences about what is wrong with an observation."""
+    cases = sections(text)
+    found = [*everywhere(text), *of_self_test(variation, text)]
+    found += [*of_ceilings(variation, cases), *of_commands(variation, cases)]
+    return [*found, *of_the_outside(variation, cases)]
+
+
+def ending(text, title):
+    """How a case ended, without its report."""
+    return sections(text).get(title, "not seen").splitlines()[0].strip()
+
+
+def named(name):
+    return next(each for each in variations.variations() if each.name == name)

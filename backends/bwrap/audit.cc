@@ -132,7 +132,8 @@ bool names_any(const RunMemo& memo, PathRole role) {
 
 // Everything the policy asked for that only bubblewrap could have held.
 std::string degraded_skip(const RunMemo& memo) {
-  std::string missing = "namespaces, minimal view";
+  // No right of Landlock's covers chmod, chown or utimensat.
+  std::string missing = "namespaces, minimal view, modes and times of files";
   const bool landlock = memo.kernel.landlock_abi > 0;
   if (names_any(memo, PathRole::kReadableRoot)) missing += ", readable roots (all can be read)";
   if (names_any(memo, PathRole::kWritableRoot) && !landlock) {
@@ -156,6 +157,8 @@ std::vector<std::string> extras(const RunMemo& memo) {
   entries.emplace_back("unheld:unix-path");
   const std::uint32_t abi = memo.kernel.landlock_abi;
   if (abi > 0 && abi < kReferAbi) entries.emplace_back("unheld:refer");
+  // In a jail the mounts hold it.
+  if (abi > 0 && abi < kTruncateAbi && !memo.jailed) entries.emplace_back("unheld:truncate");
   if (abi > 0 && abi < kScopeAbi) entries.emplace_back("unheld:signal-scope");
   if (!memo.cuts_network() && !memo.kernel.seccomp) {
     entries.emplace_back("unheld:socket-families");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 #include "app/known_unmet.h"
@@ -26,6 +27,10 @@ constexpr int kReadsPerWakeUp = 4;
 // How often, and how long apart, a commit is put off until the jail would die with us.
 constexpr int kMaxCommitTries = 2'000;
 constexpr std::chrono::milliseconds kCommitPause{1};
+
+// How often, and how long apart, a group is tried that nobody will wait for later.
+constexpr int kDropTries = 40;
+constexpr std::chrono::milliseconds kDropPause{5};
 
 struct PipeEnds {
   UniqueFd ours;
@@ -198,11 +203,16 @@ Execution::~Execution() {
   drop_group();
 }
 
-// Without an event loop to wait in: what is not empty by now stays for the next helper's sweep.
+// Nobody waits for this run's end any more, so this does, briefly: what was killed is gone within
+// milliseconds, and what is not is left to the next helper's sweep.
 void Execution::drop_group() {
   if (!group_) return;
   group_->kill_all();
-  static_cast<void>(group_->try_remove().has_value());
+  for (int tries = 0; tries < kDropTries; ++tries) {
+    const auto removed = group_->try_remove();
+    if (!removed || *removed) break;
+    std::this_thread::sleep_for(kDropPause);
+  }
   group_.reset();
 }
 

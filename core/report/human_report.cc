@@ -142,9 +142,10 @@ std::string line(std::string_view text) {
 
 // What a person loses by a gap that has a name.
 std::string unheld_words(const std::string& name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kGaps = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kGaps = {{
       {"unix-path", "unix sockets that the view shows can be connected to"},
       {"refer", "files cannot be moved between directories on this kernel"},
+      {"truncate", "files anywhere can be emptied on this kernel"},
       {"signal-scope", "the kernel does not confine signals"},
   }};
   for (const auto& [gap, words] : kGaps) {

@@ -1,7 +1,8 @@
 #include "app/self_test/file_probes.h"
 
-#include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/self_test/file_verdicts.h"
 #include "app/self_test/probe_base.h"
@@ -36,8 +37,23 @@ shift
 for file in "$@"; do cat "$file"; done
 )sh";
 
-constexpr std::array kStateFiles = {"state/owner.token", "state/catalogue.db", "state/daemon.lock",
-                                    "state/sessions/1.session"};
+const std::vector<std::string> kStateFiles = {"state/owner.token", "state/catalogue.db",
+                                              "state/daemon.lock", "state/sessions/1.session"};
+
+// A marker of its own in each file.
+Result<std::vector<std::string>> write_markers(const ProbeDirectory& directory,
+                                               const std::vector<std::string>& files) {
+  std::vector<std::string> markers;
+  for (const std::string& file : files) {
+    auto marker = make_marker("state");
+    if (!marker) return tl::unexpected(std::move(marker).error());
+    if (auto written = directory.write(file, *marker + "\n"); !written) {
+      return tl::unexpected(std::move(written).error());
+    }
+    markers.push_back(std::move(*marker));
+  }
+  return markers;
+}
 
 }  // namespace
 
@@ -46,8 +62,7 @@ Result<ProbeVerdict> probe_outside_write(ProbeRig& rig) {
     return skipped(rig.why_without("bwrap") + "; " + rig.why_without("landlock"));
   }
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
-  LOOM_TRY_VOID(directory.add_directory("outside"));
-  LOOM_TRY_VOID(directory.add_directory("inside"));
+  LOOM_TRY_VOID(directory.add_directories({"outside", "inside"}));
   // Who may not write there anyway would be a poor witness.
   LOOM_TRY_VOID(directory.write("outside/writable-without-a-jail", "yes\n"));
   LOOM_TRY(ProbeRun run,
@@ -65,7 +80,7 @@ Result<ProbeVerdict> probe_masks(ProbeRig& rig) {
   LOOM_TRY(const std::string inner_marker, make_marker("inner"));
   LOOM_TRY(const std::string open_marker, make_marker("open"));
   LOOM_TRY_VOID(directory.write("secret.env", file_marker));
-  LOOM_TRY_VOID(directory.add_directory("secrets.d"));
+  LOOM_TRY_VOID(directory.add_directories({"secrets.d"}));
   LOOM_TRY_VOID(directory.write(inner, inner_marker));
   LOOM_TRY_VOID(directory.write("open", open_marker));
   Policy policy = base_policy(directory.path());
@@ -83,21 +98,12 @@ Result<ProbeVerdict> probe_masks(ProbeRig& rig) {
 Result<ProbeVerdict> probe_state_root(ProbeRig& rig) {
   if (!rig.has("bwrap")) return rig.without("bwrap");
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
-  for (const char* name : {"work", "state", "state/sessions"}) {
-    LOOM_TRY_VOID(directory.add_directory(name));
-  }
+  LOOM_TRY_VOID(directory.add_directories({"work", "state", "state/sessions"}));
   RevealEvidence seen;
-  std::vector<std::string> words = {directory.at("work").str()};
-  for (const char* file : kStateFiles) {
-    LOOM_TRY(std::string marker, make_marker("state"));
-    LOOM_TRY_VOID(directory.write(file, marker + "\n"));
-    seen.secrets.push_back(std::move(marker));
-    words.push_back(directory.at(file).str());
-  }
-  LOOM_TRY(std::string open, make_marker("open"));
-  LOOM_TRY_VOID(directory.write("state/open", open + "\n"));
-  seen.open.push_back(std::move(open));
-  words.push_back(directory.at("state/open").str());
+  LOOM_TRY(seen.secrets, write_markers(directory, kStateFiles));
+  LOOM_TRY(seen.open, write_markers(directory, {"state/open"}));
+  std::vector<std::string> words = {directory.at("work").str(), directory.at("state/open").str()};
+  for (const std::string& file : kStateFiles) words.push_back(directory.at(file).str());
 
   Policy policy = base_policy(directory.at("work"));
   policy.readable_roots = {directory.at("state")};
@@ -112,7 +118,7 @@ Result<ProbeVerdict> probe_state_root(ProbeRig& rig) {
 Result<ProbeVerdict> probe_unnamed_path(ProbeRig& rig) {
   if (!rig.has("bwrap")) return rig.without("bwrap");
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
-  LOOM_TRY_VOID(directory.add_directory("work"));
+  LOOM_TRY_VOID(directory.add_directories({"work"}));
   LOOM_TRY(const std::string marker, make_marker("neighbour"));
   LOOM_TRY_VOID(directory.write("neighbour", marker + "\n"));
   const std::vector<std::string> words = {directory.at("work").str(),

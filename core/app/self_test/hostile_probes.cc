@@ -18,7 +18,7 @@ std::string find_program(const std::string& name) {
   std::string_view rest = kProbePath;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    const std::string path = std::string(rest.substr(0, end)) + "/" + name;
+    std::string path = std::string(rest.substr(0, end)) + "/" + name;
     if (::access(path.c_str(), X_OK) == 0) return path;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -55,9 +55,8 @@ Result<Tree> make_tree(const ProbeDirectory& directory, const std::string& name,
             .writable = name + "/inside/writable",
             .secret = name + "/inside/vault/secret",
             .outside = name + "/outside/victim"};
-  for (const char* part : {"", "/inside", "/inside/vault", "/outside"}) {
-    LOOM_TRY_VOID(directory.add_directory(name + part));
-  }
+  LOOM_TRY_VOID(directory.add_directories(
+      {tree.root, tree.inside, name + "/inside/vault", name + "/outside"}));
   LOOM_TRY_VOID(directory.write(tree.readable, "readable\n"));
   LOOM_TRY_VOID(directory.write(tree.secret, secret));
   return tree;
@@ -74,18 +73,15 @@ std::vector<std::string> command_line(const Adversary& adversary, const ProbeDir
 }
 
 // stdout, then stderr.
-Result<std::string> output_of(ProbeRig& rig, const ProbeDirectory& directory, const Tree& tree,
-                              const Adversary& adversary, Surroundings surroundings,
-                              std::vector<std::string> argv) {
+Result<std::string> output_of(ProbeRig& rig, const AbsolutePath& tree, const AbsolutePath& code,
+                              Surroundings surroundings, std::vector<std::string> argv) {
   if (surroundings == Surroundings::kUnjailed) {
     LOOM_TRY(const PlainRun run,
-             rig.unjailed({.argv = std::move(argv), .directory = directory.at(tree.inside).str()}));
+             rig.unjailed({.argv = std::move(argv), .directory = tree.str() + "/inside"}));
     return run.out + "\n" + run.err;
   }
-  LOOM_TRY(
-      const ProbeRun run,
-      rig.run({.policy = adversary_policy(surroundings, directory.at(tree.root), adversary.code),
-               .argv = std::move(argv)}));
+  LOOM_TRY(const ProbeRun run, rig.run({.policy = adversary_policy(surroundings, tree, code),
+                                        .argv = std::move(argv)}));
   return run.out + "\n" + run.err;
 }
 
@@ -111,7 +107,7 @@ Result<AdversaryRun> run_adversary(ProbeRig& rig, const ProbeDirectory& director
   LOOM_TRY(const Tree tree, make_tree(directory, tree_name(surroundings), secret));
   static_cast<void>(listener.take_connections());
   AdversaryRun run;
-  LOOM_TRY(run.output, output_of(rig, directory, tree, adversary, surroundings,
+  LOOM_TRY(run.output, output_of(rig, directory.at(tree.root), adversary.code, surroundings,
                                  command_line(adversary, directory, tree, listener.port())));
   run.record = parse_adversary(run.output);
   run.victim_exists = directory.has(tree.outside);
@@ -144,7 +140,7 @@ Result<std::optional<Adversary>> make_hostile_module(ProbeRig& rig,
   if (machine.empty() || compiler.empty()) return std::optional<Adversary>();
   const std::string source = std::string(kHostileModule) + ".erl";
   const AbsolutePath code = directory.at("ebin");
-  LOOM_TRY_VOID(directory.add_directory("ebin"));
+  LOOM_TRY_VOID(directory.add_directories({"ebin"}));
   LOOM_TRY_VOID(directory.write(source, kHostileSource));
   LOOM_TRY(const PlainRun compiled,
            rig.unjailed({.argv = {compiler, "-o", code.str(), directory.at(source).str()},

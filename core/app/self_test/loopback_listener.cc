@@ -20,7 +20,7 @@ tl::unexpected<Error> step_failed(const char* step) {
 }  // namespace
 
 Result<LoopbackListener> LoopbackListener::open() {
-  constexpr int kBacklog = 16;
+  static constexpr int kBacklog = 16;
   UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return step_failed("socket");
   sockaddr_in address{};

@@ -42,7 +42,7 @@ std::optional<std::uint64_t> status_number(std::string_view status, std::string_
 
 // "bounding,ambient": the sets that are not empty. Nothing when a row is missing.
 std::optional<std::string> full_sets(std::string_view status) {
-  constexpr int kHexadecimal = 16;
+  static constexpr int kHexadecimal = 16;
   std::string names;
   for (const CapabilityRow& row : kCapabilityRows) {
     const auto set = status_number(status, row.key, kHexadecimal);
@@ -53,7 +53,7 @@ std::optional<std::string> full_sets(std::string_view status) {
 }
 
 ProbeVerdict judge_capabilities(const ProbeRun& run, const std::string& full) {
-  constexpr std::string_view kUnheld = "unheld:caps=";
+  static constexpr std::string_view kUnheld = "unheld:caps=";
   const std::vector<std::string>& entries = run.result.enforcement;
   if (find_entry(entries, "caps=") == "caps=none") {
     return full.empty()
@@ -90,7 +90,7 @@ ProbeVerdict judge_landlock(const LandlockEvidence& seen) {
 }
 
 ProbeVerdict judge_privileges(const ProbeRun& run) {
-  constexpr int kDecimal = 10;
+  static constexpr int kDecimal = 10;
   const auto full = full_sets(run.out);
   const auto no_new_privileges = status_number(run.out, "NoNewPrivs:", kDecimal);
   if (!full || !no_new_privileges) return failed("inconclusive: " + printed(run));

@@ -33,8 +33,8 @@ Result<AbsolutePath> choose_probe_base(const BaseCandidates& candidates) {
 }
 
 Policy base_policy(const AbsolutePath& directory) {
-  constexpr std::uint64_t kWallSeconds = 30;
-  constexpr std::uint64_t kOutputBytes = 1u << 20;
+  static constexpr std::uint64_t kWallSeconds = 30;
+  static constexpr std::uint64_t kOutputBytes = 1u << 20;
   Policy policy;
   policy.writable_roots = {directory};
   policy.network.mode = NetworkMode::kOff;

@@ -46,9 +46,11 @@ AbsolutePath ProbeDirectory::at(std::string_view name) const {
   return std::move(*path);
 }
 
-Result<void> ProbeDirectory::add_directory(std::string_view name) const {
-  const std::string path = at(name).str();
-  if (::mkdir(path.c_str(), 0700) != 0) return step_failed(path, "mkdir", errno);
+Result<void> ProbeDirectory::add_directories(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    const std::string path = at(name).str();
+    if (::mkdir(path.c_str(), 0700) != 0) return step_failed(path, "mkdir", errno);
+  }
   return {};
 }
 
@@ -90,8 +92,8 @@ Result<std::string> make_marker(std::string_view what) {
     return fail(ErrorCode::kSystem, "getrandom: " + host::errno_text(errno), errno);
   }
   std::string marker = "loom-probe-" + std::string(what) + "-";
+  static constexpr std::string_view kDigits = "0123456789abcdef";
   for (const unsigned char byte : random) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
     marker += {kDigits[byte >> 4U], kDigits[byte & 0xfU]};
   }
   return marker;

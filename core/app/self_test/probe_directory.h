@@ -3,10 +3,12 @@
 #include <loom/absolute_path.h>
 #include <loom/result.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace loom::app {
 
@@ -25,8 +27,8 @@ class ProbeDirectory {
   // `name` is one of ours: relative and clean.
   [[nodiscard]] AbsolutePath at(std::string_view name) const;
 
-  // Mode 0700.
-  [[nodiscard]] Result<void> add_directory(std::string_view name) const;
+  // Mode 0700 each; a parent comes before its children.
+  [[nodiscard]] Result<void> add_directories(const std::vector<std::string>& names) const;
   // Mode 0600.
   [[nodiscard]] Result<void> write(std::string_view name, std::string_view text) const;
   // At most 1 MiB; nothing when it cannot be read.

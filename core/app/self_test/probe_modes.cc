@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -54,7 +55,7 @@ int probe_socket() {
 
 // --probe-setsid
 int probe_setsid() {
-  constexpr unsigned kSeconds = 30;
+  static constexpr unsigned kSeconds = 30;
   if (::setsid() < 0) return say(kSetsidDenied, 1);
   say(kSetsidOk, 0);
   for (unsigned left = kSeconds; left > 0;) left = ::sleep(left);
@@ -63,7 +64,7 @@ int probe_setsid() {
 
 // --probe-fork
 int probe_fork() {
-  constexpr std::size_t kChildren = 64;
+  static constexpr std::size_t kChildren = 64;
   std::vector<pid_t> children;
   int error = 0;
   while (children.size() < kChildren && error == 0) {
@@ -88,10 +89,10 @@ int probe_fork() {
 bool status_says(std::string_view line) {
   std::FILE* file = std::fopen("/proc/self/status", "re");
   if (file == nullptr) return false;
-  char buffer[256];
+  std::array<char, 256> buffer{};
   bool found = false;
-  while (std::fgets(buffer, sizeof buffer, file) != nullptr) {
-    std::string_view text(buffer);
+  while (std::fgets(buffer.data(), static_cast<int>(buffer.size()), file) != nullptr) {
+    std::string_view text(buffer.data());
     if (text.ends_with('\n')) text.remove_suffix(1);
     found = found || text == line;
   }

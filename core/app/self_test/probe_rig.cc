@@ -60,6 +60,9 @@ Result<ProbeRun> ProbeRig::try_run(ProbeJob job) {
   run.result = std::move(*result);
   run.settled = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - begin);
+  host::ControlGroupRemovals removals(loop);
+  if (auto group = (*execution)->take_group()) removals.add(std::move(*group));
+  while (!removals.empty()) LOOM_TRY_VOID(loop.run_once());
   return run;
 }
 

@@ -65,6 +65,7 @@ class ProbeRig {
   [[nodiscard]] StopSignals& stop() noexcept { return stop_; }
   // The helper itself, for payloads that are one of its probe modes.
   [[nodiscard]] const AbsolutePath& executable() const noexcept { return executable_; }
+  void set_executable(AbsolutePath executable) { executable_ = std::move(executable); }
 
  private:
   Session& session_;

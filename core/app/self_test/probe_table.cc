@@ -11,7 +11,7 @@
 namespace loom::app {
 
 const std::vector<Probe>& probe_table() {
-  static const std::vector<Probe> probes = {
+  static const std::vector<Probe> kProbes = {
       {"write outside writable_roots denied", probe_outside_write},
       {"protected path masked from reads and writes", probe_masks},
       {"daemon state root unreachable from a session jail", probe_state_root},
@@ -33,7 +33,7 @@ const std::vector<Probe>& probe_table() {
       {"no descriptor of the helper leaks", probe_descriptors},
       {"orphans end with their run", probe_heartbeat},
   };
-  return probes;
+  return kProbes;
 }
 
 }  // namespace loom::app

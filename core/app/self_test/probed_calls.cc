@@ -50,6 +50,7 @@ constexpr std::array<ProbedCall, 10> kCalls = {{
 
 std::vector<RefusedCall> probed_calls() {
   std::vector<RefusedCall> calls;
+  calls.reserve(kCalls.size());
   for (const ProbedCall& call : kCalls)
     calls.push_back({.name = call.name, .refusal = call.refusal});
   return calls;

@@ -37,7 +37,7 @@ ProbeVerdict judge_setsid_escape(const LeftoverEvidence& seen) {
 }
 
 ProbeVerdict judge_heartbeat(const HeartbeatEvidence& seen) {
-  constexpr std::uint64_t kEnough = 2;
+  static constexpr std::uint64_t kEnough = 2;
   if (number_after(seen.run.out, kBeats) < kEnough) {
     return failed("no heartbeat was seen during the run; " + printed(seen.run));
   }

@@ -26,8 +26,8 @@ struct OutputPipe {
 };
 
 Result<OutputPipe> make_output_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
     return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(errno), errno);
   }
   return OutputPipe{.ours = UniqueFd(ends[0]), .childs = UniqueFd(ends[1])};

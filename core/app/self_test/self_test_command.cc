@@ -3,6 +3,7 @@
 #include <loom/utf8.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "app/self_test/gates.h"
 #include "app/self_test/probe_base.h"
 #include "app/self_test/probe_table.h"
+#include "app/self_test/reachable_helper.h"
 #include "app/self_test/report_text.h"
 #include "app/serve_command.h"
 #include "host/installation.h"
@@ -62,8 +64,8 @@ int parse_flags(int argc, const char* const* argv, SessionOptions& options) {
 
 // `path` with its links followed, or as it is where that is not possible.
 Result<AbsolutePath> real_path(const std::string& path) {
-  char buffer[PATH_MAX];
-  const char* real = ::realpath(path.c_str(), buffer);
+  std::array<char, PATH_MAX> buffer;
+  const char* real = ::realpath(path.c_str(), buffer.data());
   return AbsolutePath::parse(real == nullptr ? path : real);
 }
 
@@ -97,7 +99,7 @@ Result<AbsolutePath> find_base(Session& session) {
 // Runs nothing much in a jail that grants nothing. Where that does not come about, a plain process
 // asks the kernel for what a launcher needs.
 std::optional<NotRun> try_nested_gate(ProbeRig& rig) {
-  constexpr const char* kHere = "launched";
+  static constexpr const char* kHere = "launched";
   const Policy policy = [] {
     Policy nothing = base_policy(AbsolutePath::root());
     nothing.writable_roots.clear();
@@ -136,6 +138,8 @@ NamedVerdict run_probe(const Probe& probe, ProbeRig& rig) {
 }
 
 int run_probes(ProbeRig& rig) {
+  // Without a copy the probes that need one fail, and say what bubblewrap says.
+  const auto copy = make_helper_reachable(rig);
   std::vector<NamedVerdict> verdicts;
   for (const Probe& probe : probe_table()) {
     NamedVerdict verdict = run_probe(probe, rig);

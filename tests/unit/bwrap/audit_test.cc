@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "backends/bwrap/view.h"
@@ -205,6 +206,22 @@ TEST(AuditTest, WhatTheKernelCannotHoldIsAnExtraAndNeverASkip) {
   EXPECT_THAT(judged->extras, ElementsAre("mounts-by=name", "unheld:unix-path", "unheld:refer",
                                           "unheld:signal-scope"));
   EXPECT_THAT(judged->widened, IsEmpty());
+}
+
+TEST(AuditTest, EmptyingFilesByNameIsUnheldWhereOnlyAnOldLandlockIsThere) {
+  for (const std::uint32_t abi : {2u, 3u}) {
+    Machine machine = base_machine();
+    machine.kernel(
+        {.landlock_abi = abi, .landlock_reason = {}, .seccomp = true, .seccomp_reason = {}});
+    const auto jailed = audit(plan_of(machine, base_policy()));
+    ASSERT_TRUE(jailed);
+    EXPECT_THAT(jailed->extras, Not(Contains("unheld:truncate")));
+    machine.without_launcher();
+    const auto degraded = audit(plan_of(machine, base_policy()));
+    ASSERT_TRUE(degraded);
+    const auto said = std::count(degraded->extras.begin(), degraded->extras.end(), "unheld:truncate");
+    EXPECT_EQ(said, abi < 3 ? 1 : 0) << abi;
+  }
 }
 
 // cases.md 98, as changed by D24

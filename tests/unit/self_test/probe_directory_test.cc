@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "app/self_test/process_search.h"
+#include "app/self_test/reachable_helper.h"
 #include "app/self_test/run_unjailed.h"
 
 namespace loom::app {
@@ -31,7 +32,7 @@ TEST(ProbeDirectoryTest, IsNobodyElsesAndGoneAfterwardsWithAllThatIsInIt) {
     ASSERT_EQ(::stat(name.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777u, 0700u);
     EXPECT_THAT(std::string(directory->path().name()), StartsWith("loom-selftest-"));
-    ASSERT_TRUE(directory->add_directory("vault"));
+    ASSERT_TRUE(directory->add_directories({"vault"}));
     ASSERT_TRUE(directory->write("vault/secret", "bytes"));
     ASSERT_EQ(::stat((name + "/vault/secret").c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 07777u, 0600u);
@@ -67,6 +68,19 @@ TEST(ProbeMarkerTest, NoTwoMarkersAreAlike) {
   ASSERT_TRUE(one && other);
   EXPECT_THAT(*one, StartsWith("loom-probe-x-"));
   EXPECT_NE(*one, *other);
+}
+
+TEST(ReachableHelperTest, AClosedDirectoryOnTheWayIsFoundWhoeverLooks) {
+  const auto directory = ProbeDirectory::make(path(::testing::TempDir()));
+  ASSERT_TRUE(directory);
+  ASSERT_TRUE(directory->add_directories({"closed", "closed/below"}));
+  const AbsolutePath program = directory->at("closed/below/program");
+  const std::string closed = directory->at("closed").str();
+
+  EXPECT_TRUE(is_reachable_without_privilege(program));
+  ASSERT_EQ(::chmod(closed.c_str(), 0600), 0);
+  EXPECT_FALSE(is_reachable_without_privilege(program));
+  ASSERT_EQ(::chmod(closed.c_str(), 0700), 0);
 }
 
 class PlainRunTest : public ::testing::Test {

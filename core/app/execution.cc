@@ -108,12 +108,13 @@ Result<void> Execution::launch() {
     LOOM_TRY(control, host::make_control_pair());
   }
   started_ = std::chrono::steady_clock::now();
-  LOOM_TRY(StartedRun started, session_.start(run_.launch, {.in = in.childs.get(),
-                                                            .out = out.childs.get(),
-                                                            .err = err.childs.get(),
-                                                            .report = report.childs.get(),
-                                                            .control = control.child.get()},
-                                               run_.id));
+  LOOM_TRY(StartedRun started, session_.start(run_.launch,
+                                              {.in = in.childs.get(),
+                                               .out = out.childs.get(),
+                                               .err = err.childs.get(),
+                                               .report = report.childs.get(),
+                                               .control = control.child.get()},
+                                              run_.id));
   child_ = std::move(started.child);
   group_ = std::move(started.group);
   no_group_ = std::move(started.no_group);

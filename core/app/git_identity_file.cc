@@ -1,7 +1,6 @@
 #include "app/git_identity_file.h"
 
 #include <fcntl.h>
-#include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <utility>
+
+#include "host/random_name.h"
 
 namespace loom::app {
 namespace {
@@ -91,12 +92,9 @@ IdentityResult<void> replace_file(int directory, const Replacement& file) {
 }
 
 IdentityResult<std::string> make_temporary_name() {
-  if (::sodium_init() < 0) return tl::unexpected(IdentityRefusal::kRandomness);
-  std::array<unsigned char, kRandomBytes> bytes{};
-  ::randombytes_buf(bytes.data(), bytes.size());
-  std::array<char, 2 * kRandomBytes + 1> hex{};
-  ::sodium_bin2hex(hex.data(), hex.size(), bytes.data(), bytes.size());
-  return ".gitconfig-" + std::string(hex.data(), hex.size() - 1);
+  const auto hex = host::random_hex(kRandomBytes);
+  if (!hex) return tl::unexpected(IdentityRefusal::kRandomness);
+  return ".gitconfig-" + *hex;
 }
 
 }  // namespace loom::app

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <loom/utf8.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "host/errno_text.h"
+#include "host/random_name.h"
 
 namespace loom::app {
 namespace {
@@ -45,15 +45,8 @@ bool is_stream(const std::string& file) {
 
 // Empty when the kernel has no random bytes to give.
 std::string fresh_name() {
-  std::array<unsigned char, 8> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string name = ".loom-exec-report-";
-  for (const unsigned char byte : bytes) {
-    name += kDigits[byte >> 4U];
-    name += kDigits[byte & 0xfU];
-  }
-  return name;
+  const auto hex = host::random_hex(8);
+  return hex ? ".loom-exec-report-" + *hex : std::string();
 }
 
 }  // namespace

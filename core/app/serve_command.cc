@@ -107,7 +107,8 @@ void sweep_leftovers(const host::ControlGroupBase& base, spdlog::logger& log) {
   const auto swept = host::sweep_control_groups(base.path);
   if (!swept) return log.warn("{}", printable(swept.error().message));
   for (const std::string& problem : swept->problems) log.warn("{}", printable(problem));
-  if (swept->removed > 0) log.info("removed {} control groups of helpers that are gone", swept->removed);
+  if (swept->removed > 0)
+    log.info("removed {} control groups of helpers that are gone", swept->removed);
 }
 
 }  // namespace

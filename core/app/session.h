@@ -41,7 +41,7 @@ inline constexpr const char* kCgroupBaseVariable = "LOOM_CGROUP_BASE";
 
 struct StartedRun {
   host::SpawnedChild child;
-  std::vector<std::string> entries;  // what the backend claims besides
+  std::vector<std::string> entries;         // what the backend claims besides
   std::optional<host::ControlGroup> group;  // holds the ceilings, when the child is in it
   std::string no_group;                     // why it is not, when ceilings were asked for
 };

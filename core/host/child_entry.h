@@ -43,7 +43,7 @@ struct ChildSpec {
   // one. -1: none.
   int gate;
   int gate_opener;  // the child's copy of the pipe's other end, closed before it waits
-  int image_fd;                   // executed by handle; -1: `candidates` are tried instead
+  int image_fd;     // executed by handle; -1: `candidates` are tried instead
   const char* const* candidates;  // absolute paths, NULL-terminated; the first that exists decides
   char* const* argv;              // NULL-terminated
   char* const* envp;              // NULL-terminated
@@ -61,8 +61,8 @@ static_assert(std::is_trivially_copyable_v<ChildSpec>);
 // Runs in the child between fork and exec. Async-signal-safe calls only: no allocation, no
 // locks, no C++ library, no logging. Never returns.
 //
-// The gate, if there is one; then a new session, default signal dispositions and an empty mask, SIGKILL when the helper dies, only
-// the moved descriptors open across exec.
+// The gate, if there is one; then a new session, default signal dispositions and an empty mask,
+// SIGKILL when the helper dies, only the moved descriptors open across exec.
 [[noreturn]] void child_main(const ChildSpec& spec) noexcept;
 
 // The same in the shape clone(2) calls: `spec` points to a ChildSpec.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <loom/utf8.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "host/control_group_text.h"
 #include "host/errno_text.h"
 #include "host/memory_file.h"
+#include "host/random_name.h"
 
 namespace loom::host {
 
@@ -43,26 +43,18 @@ std::string process_objection(const std::string& path, int directory) {
          ", which the no-internal-process rule of cgroup v2 forbids";
 }
 
-Result<std::string> random_name() {
-  std::uint64_t number = 0;
-  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) {
-    const int error = errno;
-    return fail(ErrorCode::kSystem, "no random name for a probe: " + errno_text(error), error);
-  }
-  return "loom-exec-probe-" + hexadecimal(number).substr(2);
-}
-
 // Unique, because many helpers look at one base at the same time.
 std::string probe_objection(const std::string& path, int directory) {
-  const auto name = random_name();
-  if (!name) return objection_of(path, name.error());
-  if (::mkdirat(directory, name->c_str(), 0755) != 0) {
+  const auto hex = random_hex(8);
+  if (!hex) return objection_of(path, hex.error());
+  const std::string name = "loom-exec-probe-" + *hex;
+  if (::mkdirat(directory, name.c_str(), 0755) != 0) {
     const int error = errno;
     return escaped(path) + ": no group can be made in it: " + errno_text(error);
   }
-  if (::unlinkat(directory, name->c_str(), AT_REMOVEDIR) == 0) return {};
+  if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0) return {};
   const int error = errno;
-  return escaped(path) + ": " + *name + " cannot be removed again: " + errno_text(error);
+  return escaped(path) + ": " + name + " cannot be removed again: " + errno_text(error);
 }
 
 bool is_within(const std::string& path, const std::string& ancestor) {

@@ -29,7 +29,7 @@ struct OutcomeFacts {
   bool cancelled = false;
   bool timed_out = false;
   std::optional<CeilingUse> use;  // of a run that was in a control group
-  std::string first_cause;  // recorded by the host when it happened; may be empty
+  std::string first_cause;        // recorded by the host when it happened; may be empty
 };
 
 [[nodiscard]] Outcome describe_outcome(const OutcomeFacts& facts);

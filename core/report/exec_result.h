@@ -34,8 +34,9 @@ struct Outcome {
 // kernel does not say.
 struct CeilingUse {
   std::optional<std::uint64_t> peak_memory_bytes;
-  std::optional<std::uint64_t> out_of_memory_kills;  // processes the kernel killed for want of memory
-  std::optional<std::uint64_t> denied_forks;         // processes and threads refused
+  std::optional<std::uint64_t>
+      out_of_memory_kills;                    // processes the kernel killed for want of memory
+  std::optional<std::uint64_t> denied_forks;  // processes and threads refused
   friend bool operator==(const CeilingUse&, const CeilingUse&) = default;
 };
 

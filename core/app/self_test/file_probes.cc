@@ -1,5 +1,7 @@
 #include "app/self_test/file_probes.h"
 
+#include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,14 +39,14 @@ shift
 for file in "$@"; do cat "$file"; done
 )sh";
 
-const std::vector<std::string> kStateFiles = {"state/owner.token", "state/catalogue.db",
-                                              "state/daemon.lock", "state/sessions/1.session"};
+constexpr std::array<const char*, 4> kStateFiles = {
+    "state/owner.token", "state/catalogue.db", "state/daemon.lock", "state/sessions/1.session"};
 
 // A marker of its own in each file.
 Result<std::vector<std::string>> write_markers(const ProbeDirectory& directory,
-                                               const std::vector<std::string>& files) {
+                                               std::span<const char* const> files) {
   std::vector<std::string> markers;
-  for (const std::string& file : files) {
+  for (const char* file : files) {
     auto marker = make_marker("state");
     if (!marker) return tl::unexpected(std::move(marker).error());
     if (auto written = directory.write(file, *marker + "\n"); !written) {
@@ -101,9 +103,9 @@ Result<ProbeVerdict> probe_state_root(ProbeRig& rig) {
   LOOM_TRY_VOID(directory.add_directories({"work", "state", "state/sessions"}));
   RevealEvidence seen;
   LOOM_TRY(seen.secrets, write_markers(directory, kStateFiles));
-  LOOM_TRY(seen.open, write_markers(directory, {"state/open"}));
+  LOOM_TRY(seen.open, write_markers(directory, std::array{"state/open"}));
   std::vector<std::string> words = {directory.at("work").str(), directory.at("state/open").str()};
-  for (const std::string& file : kStateFiles) words.push_back(directory.at(file).str());
+  for (const char* file : kStateFiles) words.push_back(directory.at(file).str());
 
   Policy policy = base_policy(directory.at("work"));
   policy.readable_roots = {directory.at("state")};

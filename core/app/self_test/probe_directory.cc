@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <loom/check.h>
 #include <loom/unique_fd.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "host/errno_text.h"
 #include "host/memory_file.h"
+#include "host/random_name.h"
 
 namespace loom::app {
 namespace {
@@ -87,16 +87,8 @@ std::optional<std::uint64_t> ProbeDirectory::size(std::string_view name) const {
 }
 
 Result<std::string> make_marker(std::string_view what) {
-  std::array<unsigned char, 8> random{};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    return fail(ErrorCode::kSystem, "getrandom: " + host::errno_text(errno), errno);
-  }
-  std::string marker = "loom-probe-" + std::string(what) + "-";
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  for (const unsigned char byte : random) {
-    marker += {kDigits[byte >> 4U], kDigits[byte & 0xfU]};
-  }
-  return marker;
+  LOOM_TRY(const std::string hex, host::random_hex(8));
+  return "loom-probe-" + std::string(what) + "-" + hex;
 }
 
 }  // namespace loom::app

@@ -42,8 +42,8 @@ struct ChildLimit {
   friend bool operator==(const ChildLimit&, const ChildLimit&) = default;
 };
 
-// Ceilings of the whole run, held by a control group that the host makes and enters before the image
-// runs; without one the run goes on and the report says so.
+// Ceilings of the whole run, held by a control group that the host makes and enters before the
+// image runs; without one the run goes on and the report says so.
 struct Ceilings {
   std::optional<std::uint64_t> memory_bytes{};
   std::optional<std::uint64_t> pids{};  // processes and threads, the launcher's own included

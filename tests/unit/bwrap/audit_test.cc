@@ -219,7 +219,8 @@ TEST(AuditTest, EmptyingFilesByNameIsUnheldWhereOnlyAnOldLandlockIsThere) {
     machine.without_launcher();
     const auto degraded = audit(plan_of(machine, base_policy()));
     ASSERT_TRUE(degraded);
-    const auto said = std::count(degraded->extras.begin(), degraded->extras.end(), "unheld:truncate");
+    const auto said =
+        std::count(degraded->extras.begin(), degraded->extras.end(), "unheld:truncate");
     EXPECT_EQ(said, abi < 3 ? 1 : 0) << abi;
   }
 }

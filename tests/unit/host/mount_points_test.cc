@@ -50,8 +50,7 @@ TEST(MountPointsTest, OnlyThoseOfTheWantedTypeAreGiven) {
       "31 24 0:27 / /srv/a\\040b rw - cgroup2 none rw\n"
       "32 24 0:28 / /cgroup2 rw - tmpfs cgroup2 rw\n"
       "33 24 0:29 / /broken rw shared:9\n";
-  EXPECT_THAT(mount_points_of_type(kTable, "cgroup2"),
-              ElementsAre("/srv/a b", "/sys/fs/cgroup"));
+  EXPECT_THAT(mount_points_of_type(kTable, "cgroup2"), ElementsAre("/srv/a b", "/sys/fs/cgroup"));
   EXPECT_THAT(mount_points_of_type(kTable, "cgroup"), IsEmpty());
 }
 

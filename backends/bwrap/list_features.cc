@@ -21,6 +21,9 @@ std::string why_no_jail(const HostFacts& facts) {
   return facts.launcher.reason;
 }
 
+constexpr const char* kGroupsInReach =
+    "without bubblewrap and Landlock a command can write to its control group and leave it";
+
 }  // namespace
 
 bool has_jail(const HostFacts& facts) noexcept {
@@ -36,7 +39,10 @@ Result<Features> list_features(const HostFacts& facts) {
   if (found.degraded) found.tags.emplace_back("degraded");
   list_layer(found, "landlock", kernel.landlock_abi > 0, kernel.landlock_reason);
   list_layer(found, "seccomp", kernel.seccomp, kernel.seccomp_reason);
-  list_layer(found, "cgroup-v2", facts.ceilings.available, facts.ceilings.reason);
+  // Nothing else would keep the command from its own group.
+  const bool out_of_reach = has_jail(facts) || kernel.landlock_abi > 0;
+  list_layer(found, "cgroup-v2", facts.ceilings.available && out_of_reach,
+             facts.ceilings.available ? kGroupsInReach : facts.ceilings.reason);
   if (!facts.stage2.present) {
     found.refusal = "stage 2 is missing, so nothing at all can be enforced: " + facts.stage2.reason;
   }

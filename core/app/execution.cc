@@ -586,9 +586,12 @@ WitnessedRun Execution::witnessed_run() const {
 std::optional<CeilingUse> Execution::ceiling_use() const {
   if (!group_) return std::nullopt;
   const host::ControlGroupUse use = group_->use();
-  return CeilingUse{.peak_memory_bytes = use.peak_memory_bytes,
-                    .out_of_memory_kills = use.out_of_memory_kills,
-                    .denied_forks = use.denied_forks};
+  const Ceilings& asked = run_.launch.ceilings;
+  // What somebody else's ceiling did is not this policy's.
+  return CeilingUse{
+      .peak_memory_bytes = use.peak_memory_bytes,
+      .out_of_memory_kills = asked.memory_bytes ? use.out_of_memory_kills : std::nullopt,
+      .denied_forks = asked.pids ? use.denied_forks : std::nullopt};
 }
 
 // D23: a mask hides the object and the name of the launch. Who replaces the name from outside

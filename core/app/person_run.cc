@@ -92,7 +92,8 @@ Result<PersonRun> decide_for_person(RunOptions options, Demand demand, spdlog::l
                           .untrusted = writable_regions(policy),
                           .demand = demand,
                           .keep_capabilities = options.keep_capabilities,
-                          .cgroup_base = configured_cgroup_base(options.cgroup_base, configured)},
+                          .cgroup_base = configured_cgroup_base(options.cgroup_base, configured),
+                          .may_need_groups = policy.limits.mem_bytes || policy.limits.pids},
                          log));
   const bool has_scratch = !policy.scratch.is_tmpfs() || !session->features().degraded;
   RunRequest request{.argv = options.command, .environment = {}, .cwd = {}, .policy = {}, .id = 1};

@@ -1,6 +1,11 @@
 #include "app/publish_git_identity.h"
 
 #include <signal.h>
+#if defined(__linux__)
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include <cstdio>
 #include <string>
@@ -53,6 +58,19 @@ void hold_back_ending_signals() {
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
 }
 
+// The file is what a command could have written, and a command has no capability: what only the
+// superuser's privilege reaches is not the workspace's. Clearing one's own sets is always allowed.
+IdentityResult<void> drop_capabilities() {
+#if defined(__linux__)
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  if (::syscall(SYS_capset, &header, none) != 0) {
+    return tl::unexpected(IdentityRefusal::kHomeUnusable);
+  }
+#endif
+  return {};
+}
+
 IdentityResult<void> publish(int argc, const char* const* argv) {
   LOOM_TRY(const Operands operands, read_operands(argc, argv));
   const PathFact workspace = host::survey_path(operands.workspace);
@@ -64,6 +82,7 @@ IdentityResult<void> publish(int argc, const char* const* argv) {
 
   LOOM_TRY(const PublicationGrounds grounds, gather_grounds(operands.policy));
   LOOM_TRY_VOID(admit_publication(places, grounds, kPlatform));
+  LOOM_TRY_VOID(drop_capabilities());
   LOOM_TRY(const WalkedDirectory home, walk_to_directory(places.home));
   LOOM_TRY_VOID(admit_directories(home.passed, grounds.protected_paths));
 

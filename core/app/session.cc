@@ -113,7 +113,10 @@ Result<void> Session::load(const host::Installation& installation) {
 
 Result<void> Session::pin_pieces(const host::Installation& installation) {
   facts_ = host::machine_facts();
-  groups_ = host::detect_control_group_base(options_.cgroup_base);
+  groups_.reason = "no ceiling is asked for";
+  if (options_.may_need_groups) {
+    groups_ = host::detect_control_group_base(options_.cgroup_base);
+  }
   facts_.ceilings = {.available = !groups_.path.empty(), .reason = groups_.reason};
   LOOM_TRY(const Pieces pieces, backend_->pieces());
   if (!pieces.launcher.empty()) {

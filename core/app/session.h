@@ -26,7 +26,8 @@ struct SessionOptions {
   std::vector<AbsolutePath> untrusted;  // regions a command may write: no launcher comes from there
   Demand demand = Demand::kBestEffort;
   std::vector<std::string> keep_capabilities;
-  std::string cgroup_base;  // --cgroup-base or LOOM_CGROUP_BASE; empty: the helper's own group
+  std::string cgroup_base;      // --cgroup-base or LOOM_CGROUP_BASE; empty: the helper's own group
+  bool may_need_groups = true;  // false: it is known that no run will have a ceiling
 };
 
 // The operator's base for control groups in the environment, where no flag names one.

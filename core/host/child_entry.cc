@@ -25,8 +25,7 @@ constexpr int kCloseRangeCloexec = 4;
   ::_exit(kExitNotExecuted);
 }
 
-// Before anything else: while it waits, the parent works on, in the same memory and with the same
-// errno, so nothing may fail here that is to be reported.
+// Before anything else, so that whatever this process does, it does in its control group.
 void wait_at_gate(const ChildSpec& spec) noexcept {
   if (spec.gate < 0) return;
   ::close(spec.gate_opener);

@@ -54,6 +54,15 @@ bool is_still(int directory, int base, const std::string& name) {
          ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
+// A ceiling is what the kernel has, not what was written. It rounds down to whole pages.
+Result<void> check_ceiling(int directory, const ControlFileText& asked) {
+  LOOM_TRY(const std::string text, read_control_file(directory, asked.file.c_str()));
+  const auto most = single_number(asked.text);
+  const auto held = single_number(text);
+  if (!most || (held && *held <= *most)) return {};
+  return fail(ErrorCode::kSystem, asked.file + ": holds another value than was written");
+}
+
 std::optional<std::string> read_if_there(int directory, const char* name) {
   auto text = read_control_file(directory, name);
   return text ? std::optional(std::move(*text)) : std::nullopt;
@@ -86,6 +95,7 @@ Result<void> ControlGroup::limit(const Ceilings& ceilings) {
   for (const ControlFileText& one : ceiling_texts(ceilings)) {
     auto written = write_control_file(directory_.get(), one.file.c_str(), one.text);
     if (!written && (one.required || written.error().sys_errno != ENOENT)) return written;
+    if (written) LOOM_TRY_VOID(check_ceiling(directory_.get(), one));
   }
   return {};
 }
@@ -108,8 +118,12 @@ ControlGroupUse ControlGroup::use() const {
   if (const auto text = read_if_there(directory_.get(), "memory.events")) {
     use.out_of_memory_kills = kills_at_own_ceiling(*text);
   }
-  if (const auto text = read_if_there(directory_.get(), "pids.events")) {
-    use.denied_forks = keyed_number(*text, "max");
+  // Of its own ceiling alone since 6.11; before that, of those above it too.
+  for (const char* file : {"pids.events.local", "pids.events"}) {
+    if (use.denied_forks) break;
+    if (const auto text = read_if_there(directory_.get(), file)) {
+      use.denied_forks = keyed_number(*text, "max");
+    }
   }
   return use;
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 
 #include "host/errno_text.h"
@@ -21,6 +22,8 @@ namespace {
 
 // The child calls a dozen functions, none deep, none recursive; measured use is under 1 KiB.
 constexpr std::size_t kChildStackBytes = 64u << 10;
+// For a child that was held, from the opening of its gate to its exec.
+constexpr std::chrono::seconds kHeldPatience{5};
 
 tl::unexpected<Error> step_failed(const char* step, int error) {
   return fail(ErrorCode::kSystem,
@@ -116,14 +119,20 @@ class AllSignalsBlocked {
 // and dispositions are its own copies. What it does write is errno, which nobody reads across this
 // call.
 //
-// A gated child shares the memory too, and waits in a system call while we work; once the gate is
-// open we stand still until the report pipe says that it has left our memory.
+// A gated child has a copy instead. The kernel kills everybody who shares the memory of a process
+// that meets its group's memory ceiling, and a child that executes in such a group may.
 Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls) {
   alignas(64) static std::array<std::byte, kChildStackBytes> stack;
-  const int flags = CLONE_VM | (spec.gate < 0 ? CLONE_VFORK : 0) | CLONE_PIDFD | SIGCHLD;
+  const int flags = (spec.gate < 0 ? CLONE_VM | CLONE_VFORK : 0) | CLONE_PIDFD | SIGCHLD;
   int pidfd = -1;
-  const pid_t pid = syscalls.clone(&child_entry, stack.data() + stack.size(), flags, &spec, &pidfd);
-  if (pid < 0) return step_failed("fork", errno);
+  pid_t pid = -1;
+  int error = 0;
+  {
+    const AllSignalsBlocked blocked;
+    pid = syscalls.clone(&child_entry, stack.data() + stack.size(), flags, &spec, &pidfd);
+    error = errno;
+  }
+  if (pid < 0) return step_failed("fork", error);
   SpawnedChild child;
   child.pid = pid;
   child.pidfd.reset(pidfd);
@@ -145,10 +154,17 @@ Result<std::optional<ChildFailure>> read_failure(int report) {
   return std::optional(failure);
 }
 
-// The same for a child that was held: its end of the pipe closes when it executes or exits.
-void wait_for_report(int report) {
-  pollfd end{.fd = report, .events = POLLIN, .revents = 0};
-  while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
+// The same for a child that was held: its end of the pipe closes when it executes or exits. One
+// that does neither was stopped, or its group frozen, by somebody else.
+bool report_comes(int report) {
+  const auto deadline = std::chrono::steady_clock::now() + kHeldPatience;
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd end{.fd = report, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&end, 1, std::max(0, static_cast<int>(left.count())));
+    if (ready > 0) return true;
+    if (ready == 0 || errno != EINTR) return false;
   }
 }
 
@@ -226,16 +242,17 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .die_with_parent = request.die_with_parent,
                  .report_fd = child_end.get()};
 
-  const AllSignalsBlocked blocked;
   LOOM_TRY(SpawnedChild child, make_child(spec, syscalls));
   if (request.while_held) {
     child_end.reset();
     request.while_held(child.pid);
-    if (!gate.open()) {
+    if (!gate.open() || !report_comes(report.get())) {
       end_child(child);
-      return fail(ErrorCode::kSystem, "start a process: its start gate could not be opened");
+      return fail(
+          ErrorCode::kSystem,
+          "start a process: it did not leave its start gate; was it stopped, or its control "
+          "group frozen?");
     }
-    wait_for_report(report.get());
   }
   LOOM_TRY(child.failure, read_failure(report.get()));
   return child;

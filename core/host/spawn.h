@@ -24,7 +24,7 @@ struct SpawnRequest {
   std::vector<PlainLimit> limits;
   bool die_with_parent = true;
   // When set, the child waits at a gate, before it does anything at all, until this has returned:
-  // time to put `pid` where it belongs. Signals are blocked meanwhile.
+  // time to put `pid` where it belongs.
   std::function<void(pid_t pid)> while_held{};
 };
 
@@ -39,6 +39,8 @@ struct SpawnedChild {
 // interpreted. Fails with kSystem when there is no child at all.
 // A word with a NUL inside, which the kernel would cut, and a target number used twice are
 // kInvalidRequest.
+//
+// A held child that does not execute within five seconds of that is killed, and an error.
 //
 // A helper that dies while the child is held takes the gate along: the child exits 125 and nothing
 // was executed.

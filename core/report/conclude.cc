@@ -1,5 +1,7 @@
 #include "report/conclude.h"
 
+#include <algorithm>
+
 #include "report/entry_text.h"
 
 namespace loom {
@@ -40,6 +42,29 @@ std::string missing_witness(const std::string& report_error) {
   return text;
 }
 
+bool claims(const std::vector<std::string>& entries, std::string_view tag) {
+  return std::any_of(entries.begin(), entries.end(), [&](const std::string& entry) {
+    return !is_skip(entry) && entry_tag(entry) == tag;
+  });
+}
+
+// Whoever runs with our uid may write to the groups, unless the view or Landlock keeps it from
+// them.
+bool could_lift_its_ceilings(const Audit& audit, const InnerReport& report) {
+  return !claims(audit.when_witnessed, "bwrap") && !claims(report.applied, "landlock");
+}
+
+// What became of the ceilings once it is known what else holds.
+CeilingOutcome judge(const Audit& audit, const WitnessedRun& run, bool witnessed) {
+  CeilingOutcome ceilings = run.ceilings;
+  if (ceilings.entered && witnessed && could_lift_its_ceilings(audit, *run.report)) {
+    ceilings.entered = false;
+    ceilings.reason =
+        "without bubblewrap and Landlock the command can write to its control group and leave it";
+  }
+  return ceilings;
+}
+
 // Two empty lists prove nothing.
 bool has_content(const std::optional<InnerReport>& report) {
   return report && !(report->applied.empty() && report->skipped.empty());
@@ -49,10 +74,11 @@ bool has_content(const std::optional<InnerReport>& report) {
 
 std::vector<std::string> conclude(const Audit& audit, const WitnessedRun& run) {
   const bool witnessed = audit.expects_witness && has_content(run.report);
+  const CeilingOutcome ceilings = judge(audit, run, witnessed);
   EntryList list;
   list.add_all(audit.always);
   list.add_all(witnessed ? audit.when_witnessed : audit.when_silent);
-  if (was_asked(run.ceilings) && run.ceilings.entered) list.add("cgroup-v2");
+  if (was_asked(ceilings) && ceilings.entered) list.add("cgroup-v2");
   list.add_all(run.host_entries);
   if (witnessed) {
     list.add_all(run.report->applied);
@@ -60,8 +86,8 @@ std::vector<std::string> conclude(const Audit& audit, const WitnessedRun& run) {
     list.add_all(audit.widened, kSkipPrefix);
   }
   list.add_all(run.late_skips, kSkipPrefix);
-  if (was_asked(run.ceilings) && !run.ceilings.entered) {
-    list.add(unheld_ceilings(run.ceilings), kSkipPrefix);
+  if (was_asked(ceilings) && !ceilings.entered) {
+    list.add(unheld_ceilings(ceilings), kSkipPrefix);
   }
   if (witnessed) list.add_all(run.report->skipped, kSkipPrefix);
   if (audit.expects_witness && !witnessed) {

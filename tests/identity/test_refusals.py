@@ -28,6 +28,27 @@ class Refused(IdentityCase):
         self.refused(policy(writable_roots=[self.out]), NOT_WRITABLE)
         self.refused(policy(mounts=[mount(self.ws, "ro")]), NOT_WRITABLE)
 
+    def test_nobody_writes_what_a_command_without_capabilities_could_not(self):
+        """In a jail root has none either: a closed directory, another user's, and sticky files."""
+        os.chmod(self.home, 0o555)
+        self.refused(self.granting(), "the temporary file cannot be created")
+        if os.geteuid() == 0:
+            stranger = 1234
+            os.chown(self.home, stranger, stranger)
+            os.chmod(self.home, 0o755)
+            self.refused(self.granting(), "the temporary file cannot be created")
+            os.chmod(self.home, 0o1777)
+            self.file("ws/.codemode/home/gitconfig")
+            os.chown(self.target, stranger + 1, stranger + 1)
+            self.assertRefused(
+                publish(self.granting(), self.ws, ADA),
+                "the temporary file cannot be put in the place of the file",
+            )
+            self.assertEqual((os.listdir(self.home), self.text(self.target)), (["gitconfig"], "untouched"))
+            os.remove(self.target)
+            os.chown(self.home, 0, 0)
+        os.chmod(self.home, 0o755)
+
     def test_a_read_only_place_inside_the_grant_is_refused(self):
         # cases.md 225
         self.refused(self.granting(mounts=[mount(self.home, "ro")]), NOT_WRITABLE)
@@ -125,14 +146,6 @@ class Refused(IdentityCase):
         self.assertRefused(done, "the temporary file cannot be put in the place of the file")
         self.assertEqual(os.listdir(self.home), ["gitconfig"])
         self.assertEqual(os.listdir(self.target), [])
-
-    def test_the_rights_of_the_directory_hold_for_whoever_they_hold(self):
-        os.chmod(self.home, 0o500)
-        if os.geteuid() == 0:
-            self.assertPublished(publish(self.granting(), self.ws, ADA), ADA_FILE)
-        else:
-            self.refused(self.granting(), "the temporary file cannot be created")
-        os.chmod(self.home, 0o700)
 
     def test_a_workspace_that_is_not_absolute_or_not_there_is_refused(self):
         form = "the workspace is not an absolute path without parent segments"

@@ -48,7 +48,9 @@ def of_ceilings(variation, cases):
         body = cases.get(title, "")
         claimed = re.search(r"(?m)^    (.* )?cgroup-v2( .*)?$", re.sub(r"(?m)^    skip:.*\n", "", body))
         skipped = re.findall(r"(?m)^    skip:cgroup-v2: .*; (.*) NOT applied$", body)
-        if bool(claimed) != variation.has_groups or skipped != ([] if variation.has_groups else [names]):
+        if bool(claimed) != variation.claims_ceilings or skipped != (
+            [] if variation.claims_ceilings else [names]
+        ):
             yield f"{title}: claimed {bool(claimed)}, skipped {skipped}, due is {names}"
 
 

@@ -16,9 +16,9 @@ std::string display_name(std::string_view os) {
 
 }  // namespace
 
-std::optional<NotRun> platform_gate(std::string_view os) {
-  if (os == "linux" || os == "darwin") return std::nullopt;
-  const std::string name = display_name(os);
+std::optional<NotRun> platform_gate(std::string_view os, bool backend_has_jail) {
+  if (backend_has_jail && (os == "linux" || os == "darwin")) return std::nullopt;
+  const std::string name = backend_has_jail ? display_name(os) : "the backend in use";
   return NotRun{.reason = "no jail is built for " + name,
                 .remark = "nothing was attempted on " + name + ": there is no layer to probe",
                 .result = "UNSUPPORTED PLATFORM (no jail for " + name + "; not a pass)"};

@@ -16,7 +16,9 @@ struct NotRun {
 };
 
 // Whether a jail was built for this system. `os` as in HostFacts: "linux", "darwin", "windows", …
-[[nodiscard]] std::optional<NotRun> platform_gate(std::string_view os);
+// `backend_has_jail`: false for one that lists platform-unsupported, which counts as such a
+// platform on every system.
+[[nodiscard]] std::optional<NotRun> platform_gate(std::string_view os, bool backend_has_jail);
 
 // What a plain process of ours is told when it makes a user namespace and mounts in it.
 enum class NamespaceAnswer : std::uint8_t {

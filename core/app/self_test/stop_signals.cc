@@ -14,7 +14,7 @@ namespace loom::app {
 Result<StopSignals> StopSignals::open() {
   sigset_t stops;
   sigemptyset(&stops);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction inherited {};
     const bool ignored =
         ::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;

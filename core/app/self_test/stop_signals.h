@@ -8,8 +8,8 @@
 
 namespace loom::app {
 
-// SIGINT, SIGTERM and SIGHUP as a readable descriptor, so that an interrupted self-test still
-// removes what it made. Signals that the caller had ignored stay ignored.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT as a readable descriptor, so that an interrupted self-test
+// still removes what it made. Signals that the caller had ignored stay ignored.
 class StopSignals {
  public:
   [[nodiscard]] static Result<StopSignals> open();

@@ -58,6 +58,21 @@ std::vector<std::string> skips_of(const std::vector<std::string>& entries) {
   return skips;
 }
 
+// Nothing keeps a command from its group but the jail's view, or Landlock.
+TEST(ConcludeTest, CeilingsThatTheCommandCouldLiftAreNotClaimed) {
+  const auto entered = ceilings(false, true, true);
+  const auto bare = conclude(degraded_audit(), with_ceilings(reported({"no-new-privs"}), entered));
+  EXPECT_THAT(bare, Not(Contains("cgroup-v2")));
+  EXPECT_THAT(bare, Contains(AllOf(StartsWith("skip:cgroup-v2: without bubblewrap and Landlock "),
+                                   HasSubstr("; pids.max NOT applied"))));
+
+  const auto landlocked = conclude(
+      degraded_audit(), with_ceilings(reported({"landlock:abi=3", "no-new-privs"}), entered));
+  EXPECT_THAT(landlocked, Contains("cgroup-v2"));
+  const auto jailed = conclude(bwrap_audit(), with_ceilings(reported({"no-new-privs"}), entered));
+  EXPECT_THAT(jailed, Contains("cgroup-v2"));
+}
+
 // cases.md 96
 TEST(ConcludeTest, ACeilingThatWasAskedForAndNotEnteredIsASkipWithItsReason) {
   const auto entries =

@@ -20,7 +20,7 @@ auto HoldsNoPass() {
 
 // cases.md 239
 TEST(PlatformGateTest, WindowsIsNotRunAndSaysSo) {
-  const auto gate = platform_gate("windows");
+  const auto gate = platform_gate("windows", true);
 
   ASSERT_TRUE(gate);
   EXPECT_THAT(render_not_run(*gate),
@@ -31,14 +31,20 @@ TEST(PlatformGateTest, WindowsIsNotRunAndSaysSo) {
 
 // cases.md 239
 TEST(PlatformGateTest, AnUnknownSystemIsNotRun) {
-  EXPECT_TRUE(platform_gate("plan9"));
-  EXPECT_TRUE(platform_gate(""));
+  EXPECT_TRUE(platform_gate("plan9", true));
+  EXPECT_TRUE(platform_gate("", true));
 }
 
 // cases.md 239
 TEST(PlatformGateTest, LinuxAndMacosPass) {
-  EXPECT_EQ(platform_gate("linux"), std::nullopt);
-  EXPECT_EQ(platform_gate("darwin"), std::nullopt);
+  EXPECT_EQ(platform_gate("linux", true), std::nullopt);
+  EXPECT_EQ(platform_gate("darwin", true), std::nullopt);
+}
+
+TEST(PlatformGateTest, ABackendWithoutAJailCountsAsSuchAPlatformEverywhere) {
+  const auto gate = platform_gate("linux", false);
+  ASSERT_TRUE(gate);
+  EXPECT_THAT(gate->result, testing::StartsWith("UNSUPPORTED PLATFORM"));
 }
 
 LaunchTrial failed_trial(NamespaceAnswer answer) {

@@ -213,6 +213,33 @@ class DetectionTest(CeilingCase):
         self.assertEqual((read(BASE, "cgroup.subtree_control"), sorted(os.listdir(BASE))), before)
 
 
+class SmallCeilingTest(CeilingCase):
+    def test_a_ceiling_too_small_for_the_jail_ends_the_run_and_not_the_helper(self):
+        """The launcher is executed inside the group; what shares its memory there dies with it."""
+        helper = self.helper()
+        for ceiling in (1, 4096, 16384, 24576, 32768, 1 << 18):
+            with self.subTest(mem_bytes=ceiling):
+                run = self.run_in(helper, "true", mem_bytes=ceiling)
+                self.assertIn(run.exit["outcome"]["class"], ("setup", "limit"), run.exit)
+                self.assertNotEqual(run.code, 0)
+        enough = self.run_in(helper, "true", mem_bytes=64 * MIB)
+        self.assertLimited(enough)
+        self.assertEnded(enough, "exited", 0)
+        self.assertNoGroupSoon()
+
+    def test_a_ceiling_above_that_is_met_is_not_the_policys(self):
+        helper = self.helper()
+        run = self.run_in(helper, [*PYTHON, FORKS, "16"], mem_bytes=64 * MIB)
+        self.assertNotIn("pids", self.assertEnded(run, "exited", 0))
+        if not os.access(os.path.join(BASE, "pids.max"), os.W_OK):
+            return  # whoever was given the base may fill it, and not raise or lower what it has
+        write("8", BASE, "pids.max")
+        self.addCleanup(write, "max", BASE, "pids.max")
+        run = self.run_in(helper, [*PYTHON, FORKS, "16"], mem_bytes=64 * MIB)
+        self.assertGreater(int(run.stdout), 0)
+        self.assertNotIn("pids", self.assertEnded(run, "exited", 0))
+
+
 class PidsTest(CeilingCase):
     # cases.md 159; field B69
     def test_denied_forks_are_counted_and_a_command_that_copes_has_exited(self):

@@ -28,6 +28,7 @@ class Variation:
     namespaces: bool = True  # user.max_user_namespaces is not 0
     container: bool = False  # /proc masked and capabilities kept as container runtimes do it
     bwrap: bool = True  # bubblewrap is on the helper's PATH
+    landlock: bool = True  # the kernel of this boot has it
     ceilings: bool = False  # guest/test_ceilings.py runs here as well
 
     @property
@@ -40,6 +41,11 @@ class Variation:
     def has_groups(self):
         """Whether a run can get a control group of its own."""
         return self.groups in (DELEGATED, ROOT_GROUP)
+
+    @property
+    def claims_ceilings(self):
+        """Whether its group also keeps a command that wants to leave it."""
+        return self.has_groups and (self.bwrap or self.landlock)
 
 
 @dataclass(frozen=True)
@@ -93,14 +99,17 @@ BOOTS = (
     Boot(
         "no-landlock",
         (
-            Variation("no-landlock-root", "uid 0, Landlock off", ROOT, DELEGATED),
-            Variation("no-landlock-user", "an ordinary user, Landlock off", ORDINARY, UNDELEGATED),
+            Variation("no-landlock-root", "uid 0, Landlock off", ROOT, DELEGATED, landlock=False),
+            Variation(
+                "no-landlock-user", "an ordinary user, Landlock off", ORDINARY, UNDELEGATED, landlock=False
+            ),
             Variation(
                 "no-landlock-no-bwrap",
                 "an ordinary user, neither Landlock nor bubblewrap",
                 ORDINARY,
-                UNDELEGATED,
+                DELEGATED,
                 bwrap=False,
+                landlock=False,
             ),
         ),
         kernel=NO_LANDLOCK,

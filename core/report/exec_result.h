@@ -34,9 +34,10 @@ struct Outcome {
 // kernel does not say.
 struct CeilingUse {
   std::optional<std::uint64_t> peak_memory_bytes;
-  std::optional<std::uint64_t>
-      out_of_memory_kills;                    // processes the kernel killed for want of memory
-  std::optional<std::uint64_t> denied_forks;  // processes and threads refused
+  // Processes that the kernel killed for want of memory; only of a policy with mem_bytes.
+  std::optional<std::uint64_t> out_of_memory_kills;
+  // Processes and threads refused; only of a policy with pids.
+  std::optional<std::uint64_t> denied_forks;
   friend bool operator==(const CeilingUse&, const CeilingUse&) = default;
 };
 

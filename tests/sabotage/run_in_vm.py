@@ -20,7 +20,7 @@ import run_sabotage  # noqa: E402
 
 DEADLINE = float(os.environ.get("LOOM_VM_PATIENCE", "600"))  # seconds for the boot, start to end
 MEMORY_MB = 1024
-PARAMETERS = "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on rdinit=/init"
+PARAMETERS = "console=ttyS0 quiet panic=-1 mitigations=off init_on_alloc=0 norandmaps random.trust_cpu=on rdinit=/init"
 PIECES = ("bin/loom-exec", "lib/loom-exec/backends/bwrap.so", "libexec/loom-exec/bwrap-stage2")
 
 
@@ -66,7 +66,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("build", "kernel", "busybox", "place"):
         parser.add_argument(name)
-    parser.add_argument("--only", default="cgroup-entry", help="layers, comma separated")
+    parser.add_argument("--only", default="cgroup-entry,ceilings", help="layers, comma separated")
     parser.add_argument("--accept", action="store_true", help="write what was seen into the committed table")
     return parser.parse_args()
 

@@ -51,6 +51,7 @@ LAYERS = (
     Layer("landlock", "landlock refuses what the mounts would allow", "landlock", "landlock"),
     Layer("scopes", NONE, "scopes", "landlock"),
     Layer("cgroup-entry", "fork bomb capped by pids limit", "cgroup-v2", "cgroup-v2"),
+    Layer("ceilings", "memory ceiling stops the allocator", "cgroup-v2", "cgroup-v2"),
     Layer("rlimit", "file size ceiling ends the writer", "rlimit-fsize"),
     Layer("capabilities", "no capability and no privilege gain left", "caps", root_only=True),
     Layer("no-new-privs", "no capability and no privilege gain left", "no-new-privs", jailed=False),
@@ -62,7 +63,8 @@ LAYERS = (
 NOTE = """\
 With the layer and without it: first what its own probe of --self-test says, then whether the report of
 an execution claims its own tag. Two rows are shown without bubblewrap, which would hold the layer too.
-cgroup-entry has a row for each kind of machine: with delegated control groups (run_in_vm.py), and without."""
+cgroup-entry and ceilings have a row for each kind of machine: with delegated control groups
+(run_in_vm.py), and without."""
 VERDICT = re.compile(r"^  (ENFORCED|SKIPPED |FAILED  )  (.+?)(?: \((.*)\))?$")
 COLUMNS = ("layer", "bubblewrap", "its own probe", "with", "without", "its own tag", "with", "without")
 

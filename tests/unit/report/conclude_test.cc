@@ -104,10 +104,11 @@ TEST(ConcludeTest, NoCeilingAskedForMeansNoWordAboutControlGroups) {
 // cases.md 98, as D24 changes it
 TEST(ConcludeTest, ADegradedRunNamesTheMissingJailAndKeepsTheRest) {
   const auto entries = conclude(
-      degraded_audit(), with_ceilings(reported({"no-new-privs"}), ceilings(true, false, true)));
+      degraded_audit(),
+      with_ceilings(reported({"landlock:abi=3", "no-new-privs"}), ceilings(true, false, true)));
 
   EXPECT_THAT(entries, ElementsAre("skip:bwrap: namespaces and view are not held", "cgroup-v2",
-                                   "no-new-privs"));
+                                   "landlock:abi=3", "no-new-privs"));
 }
 
 // cases.md 99

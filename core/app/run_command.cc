@@ -18,7 +18,7 @@
 #include "app/person_run.h"
 #include "app/report_target.h"
 #include "host/byte_sink.h"
-#include "host/errno_text.h"
+#include "host/signal_queue.h"
 #include "report/human_report.h"
 
 namespace loom::app {
@@ -68,27 +68,10 @@ class Terminal {
   std::string lost_output_;
 };
 
-Result<UniqueFd> catch_stop_signals() {
-  sigset_t stops;
-  sigemptyset(&stops);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction inherited {};
-    // Ignored by whoever started us (nohup): it stays ignored.
-    const bool ignored =
-        ::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
-    if (!ignored) sigaddset(&stops, signal);
-  }
-  ::sigprocmask(SIG_BLOCK, &stops, nullptr);
-  UniqueFd fd(::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (fd) return fd;
-  const int error = errno;
-  return fail(ErrorCode::kSystem, "signalfd: " + host::errno_text(error), error);
-}
-
 Result<std::unique_ptr<Terminal>> Terminal::open() {
   LOOM_TRY(host::ByteSink out, host::ByteSink::open(STDOUT_FILENO));
   LOOM_TRY(host::ByteSink err, host::ByteSink::open(STDERR_FILENO));
-  LOOM_TRY(UniqueFd signals, catch_stop_signals());
+  LOOM_TRY(UniqueFd signals, host::queue_signals({SIGINT, SIGTERM, SIGHUP}));
   return std::unique_ptr<Terminal>(
       new Terminal(std::move(out), std::move(err), std::move(signals)));
 }

@@ -5,26 +5,13 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <cerrno>
-
-#include "host/errno_text.h"
+#include "host/signal_queue.h"
 
 namespace loom::app {
 
 Result<StopSignals> StopSignals::open() {
-  sigset_t stops;
-  sigemptyset(&stops);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    struct sigaction inherited {};
-    const bool ignored =
-        ::sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN;
-    if (!ignored) sigaddset(&stops, signal);
-  }
-  ::sigprocmask(SIG_BLOCK, &stops, nullptr);
-  UniqueFd fd(::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (fd) return StopSignals(std::move(fd));
-  const int error = errno;
-  return fail(ErrorCode::kSystem, "signalfd: " + host::errno_text(error), error);
+  LOOM_TRY(UniqueFd fd, host::queue_signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT}));
+  return StopSignals(std::move(fd));
 }
 
 bool StopSignals::came() {

@@ -191,9 +191,13 @@ struct Gate {
   }
 };
 
+// One that even SIGKILL does not reach (a v1 freezer, a device) is left behind, not waited for.
 void end_child(const SpawnedChild& child) {
+  constexpr int patience_ms = 1'000;
   ::kill(child.pid, SIGKILL);
-  ::waitpid(child.pid, nullptr, 0);
+  pollfd end{.fd = child.pidfd.get(), .events = POLLIN, .revents = 0};
+  static_cast<void>(::poll(&end, 1, patience_ms));
+  ::waitpid(child.pid, nullptr, WNOHANG);
 }
 
 int highest_target(const SpawnRequest& request) noexcept {

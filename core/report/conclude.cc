@@ -50,14 +50,15 @@ bool claims(const std::vector<std::string>& entries, std::string_view tag) {
 
 // Whoever runs with our uid may write to the groups, unless the view or Landlock keeps it from
 // them.
-bool could_lift_its_ceilings(const Audit& audit, const InnerReport& report) {
-  return !claims(audit.when_witnessed, "bwrap") && !claims(report.applied, "landlock");
+bool could_lift_its_ceilings(const Audit& audit, const WitnessedRun& run) {
+  const bool landlocked = run.report && claims(run.report->applied, "landlock");
+  return !claims(audit.when_witnessed, "bwrap") && !landlocked;
 }
 
 // What became of the ceilings once it is known what else holds.
-CeilingOutcome judge(const Audit& audit, const WitnessedRun& run, bool witnessed) {
+CeilingOutcome judge(const Audit& audit, const WitnessedRun& run) {
   CeilingOutcome ceilings = run.ceilings;
-  if (ceilings.entered && witnessed && could_lift_its_ceilings(audit, *run.report)) {
+  if (ceilings.entered && could_lift_its_ceilings(audit, run)) {
     ceilings.entered = false;
     ceilings.reason =
         "without bubblewrap and Landlock the command can write to its control group and leave it";
@@ -74,7 +75,7 @@ bool has_content(const std::optional<InnerReport>& report) {
 
 std::vector<std::string> conclude(const Audit& audit, const WitnessedRun& run) {
   const bool witnessed = audit.expects_witness && has_content(run.report);
-  const CeilingOutcome ceilings = judge(audit, run, witnessed);
+  const CeilingOutcome ceilings = judge(audit, run);
   EntryList list;
   list.add_all(audit.always);
   list.add_all(witnessed ? audit.when_witnessed : audit.when_silent);

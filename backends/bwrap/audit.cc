@@ -142,27 +142,57 @@ std::string degraded_skip(const RunMemo& memo) {
   if (names_any(memo, PathRole::kProtected)) missing += ", protected paths";
   if (names_any(memo, PathRole::kMount)) missing += ", explicit mounts";
   missing += memo.scratch_is_tmpfs ? ", tmpfs scratch" : ", scratch as a mount of its own";
-  return "skip:bwrap: no bubblewrap (" + memo.launcher_reason + "), so not held: " + missing;
+  const std::string& broken = memo.kernel.launcher.broken;
+  const std::string why = broken.empty() ? "no bubblewrap (" + memo.launcher_reason + ")" : broken;
+  return "skip:bwrap: " + why + ", so not held: " + missing;
 }
 
-std::vector<std::string> extras(const RunMemo& memo) {
+// What bubblewrap could not do, and did without (guard 5.2).
+void add_fallbacks(std::vector<std::string>& entries, const LauncherFacts& launcher) {
+  const auto add = [&entries](std::string_view name, const std::string& why) {
+    if (!why.empty()) entries.push_back(std::string("unheld:").append(name) + "=" + why);
+  };
+  add("pid-namespace", launcher.no_pids);
+  add("cgroup-namespace", launcher.no_cgroup);
+  add("private-ptys", launcher.no_devices);
+  add("mount-points", launcher.no_cover);
+}
+
+// What the filter does not hold, as far as stage 2 has no word on it.
+void add_unfiltered(std::vector<std::string>& entries, const RunMemo& memo) {
+  const bool filtered = memo.kernel.seccomp;
+  if (!filtered) {
+    entries.push_back("unheld:seccomp-deny=" + memo.kernel.seccomp_reason);
+  } else if (memo.jailed && memo.kernel.landlock_abi == 0) {
+    // ptrace(2) and /proc/1/mem reach it, and nothing filters it.
+    entries.emplace_back(
+        "unheld:seccomp-deny=without Landlock a command can make process 1 of its jail act for it");
+  }
+  // No right of Landlock's that this build knows covers connecting to a socket that the view shows.
+  if (!filtered || !memo.deny_unix_sockets) entries.emplace_back("unheld:unix-path");
+  if (!filtered && !memo.cuts_network()) entries.emplace_back("unheld:socket-families");
+}
+
+std::vector<std::string> extras(const std::vector<MountOperation>& view, const RunMemo& memo) {
   std::vector<std::string> entries;
-  if (memo.jailed) entries.emplace_back("mounts-by=name");
+  if (memo.jailed) {
+    entries.emplace_back(memo.kernel.launcher.by_handle ? "mounts-by=handle" : "mounts-by=name");
+  }
+  const auto pins = std::count_if(view.begin(), view.end(), [](const MountOperation& operation) {
+    return operation.mount_class == MountClass::kPin;
+  });
+  if (pins > 0) entries.push_back("pins=" + std::to_string(pins));
   // A mask hides a name. Whatever else is called the same stays readable, and is not ours to find.
   if (memo.jailed && memo.linked_masks > 0) {
     entries.push_back("mask-links=" + std::to_string(memo.linked_masks));
   }
-  // AF_UNIX is always admitted, and no right of Landlock's that this build knows covers connecting
-  // to a socket that the view shows.
-  entries.emplace_back("unheld:unix-path");
+  if (memo.jailed) add_fallbacks(entries, memo.kernel.launcher);
+  add_unfiltered(entries, memo);
   const std::uint32_t abi = memo.kernel.landlock_abi;
   if (abi > 0 && abi < kReferAbi) entries.emplace_back("unheld:refer");
   // In a jail the mounts hold it.
   if (abi > 0 && abi < kTruncateAbi && !memo.jailed) entries.emplace_back("unheld:truncate");
   if (abi > 0 && abi < kScopeAbi) entries.emplace_back("unheld:signal-scope");
-  if (!memo.cuts_network() && !memo.kernel.seccomp) {
-    entries.emplace_back("unheld:socket-families");
-  }
   return entries;
 }
 
@@ -176,7 +206,7 @@ ViewAudit audit_view(const std::vector<MountOperation>& view, const RunMemo& mem
 Result<Audit> audit(const JailPlan& plan) {
   LOOM_TRY(const RunMemo memo, decode_run_memo(plan.backend));
   Audit audit;
-  audit.extras = extras(memo);
+  audit.extras = extras(plan.view, memo);
   if (!memo.jailed) {
     audit.when_witnessed = {degraded_skip(memo)};
     audit.when_silent = audit.when_witnessed;

@@ -22,7 +22,9 @@ Result<Pieces> BwrapBackend::pieces() const {
   return Pieces{.launcher = "bwrap", .stage2 = "bwrap-stage2"};
 }
 
-Result<Bytes> BwrapBackend::probe(const ProbeRequest& request) { return bwrap::probe(request); }
+Result<Bytes> BwrapBackend::probe(const ProbeRequest& request) {
+  return bwrap::probe(request, *host_);
+}
 
 Result<JailPlan> BwrapBackend::plan(const PlanRequest& request) const {
   return bwrap::plan(request);

@@ -3,13 +3,13 @@
 #include <loom/unique_fd.h>
 #include <seccomp.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,14 +18,6 @@
 namespace loom::bwrap {
 namespace {
 
-// Not in every libc's <sys/socket.h>.
-constexpr std::uint64_t kAfTipc = 30;
-constexpr std::uint64_t kAfAlg = 38;
-constexpr std::uint64_t kAfVsock = 40;
-constexpr std::uint64_t kAfXdp = 44;
-
-constexpr std::uint64_t kLowWord = 0xffffffff;
-
 struct FilterRelease {
   void operator()(void* context) const noexcept { seccomp_release(context); }
 };
@@ -33,7 +25,7 @@ using FilterContext = std::unique_ptr<void, FilterRelease>;
 
 Error failed(const char* step, int result) {
   return {.code = ErrorCode::kSystem,
-          .message = std::string("socket filter: ") + step + ": " + errno_text(-result),
+          .message = std::string("system-call filter: ") + step + ": " + errno_text(-result),
           .sys_errno = -result};
 }
 
@@ -41,16 +33,18 @@ Result<std::uint32_t> architecture(std::string_view machine) {
   if (machine == "x86_64") return std::uint32_t{SCMP_ARCH_X86_64};
   if (machine == "aarch64") return std::uint32_t{SCMP_ARCH_AARCH64};
   return fail(ErrorCode::kUnsupported,
-              "socket filter: no program for the architecture " + std::string(machine));
+              "system-call filter: no program for the architecture " + std::string(machine));
 }
 
-// An empty program for `arch` alone.
+// An empty program for `arch` alone, to be made as a binary tree: the kernel runs it for every
+// number there is when it is loaded, and then for each call that a row looks into.
 Result<FilterContext> make_context(std::uint32_t arch) {
+  static constexpr std::uint32_t kBinaryTree = 2;
   FilterContext context(seccomp_init(SCMP_ACT_ALLOW));
   if (!context) return tl::unexpected(failed("begin", -ENOMEM));
-  if (int result = seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  if (int result = seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, kBinaryTree);
       result != 0) {
-    return tl::unexpected(failed("foreign architectures", result));
+    return tl::unexpected(failed("binary tree", result));
   }
   if (arch == seccomp_arch_native()) return context;
   if (int result = seccomp_arch_add(context.get(), arch); result != 0) {
@@ -62,49 +56,71 @@ Result<FilterContext> make_context(std::uint32_t arch) {
   return context;
 }
 
-// One thing a family is refused for: the bits under the mask have exactly this value.
-struct Refused {
-  std::uint64_t mask;
-  std::uint64_t value;
-};
-
-// A masked comparison knows equality only, and a plain one looks at the high word too. "The low
-// word is not AF_UNIX" is said bit by bit: some bit is not what it is in AF_UNIX.
-std::vector<Refused> all_but_unix() {
-  std::vector<Refused> refused;
-  for (std::uint64_t bit = 1; bit <= kLowWord; bit <<= 1U) {
-    refused.push_back({.mask = bit, .value = ~std::uint64_t{AF_UNIX} & bit});
+std::uint32_t action_of(DenyAction action) noexcept {
+  switch (action) {
+    case DenyAction::kPermission:
+      return SCMP_ACT_ERRNO(EPERM);
+    case DenyAction::kNoCall:
+      return SCMP_ACT_ERRNO(ENOSYS);
+    case DenyAction::kKill:
+      break;
   }
-  return refused;
+  return SCMP_ACT_KILL_PROCESS;
 }
 
-std::vector<Refused> unusual_families() {
-  std::vector<Refused> refused;
-  for (const std::uint64_t family : {std::uint64_t{AF_PACKET}, kAfTipc, kAfAlg, kAfVsock, kAfXdp}) {
-    refused.push_back({.mask = kLowWord, .value = family});
-  }
-  return refused;
+scmp_arg_cmp masked(unsigned argument, std::uint32_t mask, std::uint32_t bits) noexcept {
+  return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = bits};
 }
 
-Result<void> add_rules(void* context, const std::vector<Refused>& families) {
-  for (const int call : {SCMP_SYS(socket), SCMP_SYS(socketpair)}) {
-    for (const Refused& family : families) {
-      const scmp_arg_cmp low_word{
-          .arg = 0, .op = SCMP_CMP_MASKED_EQ, .datum_a = family.mask, .datum_b = family.value};
-      const int result = seccomp_rule_add_array(context, SCMP_ACT_ERRNO(EPERM), call, 1, &low_word);
-      if (result != 0) return tl::unexpected(failed("rule", result));
+// The comparisons of which any one refuses. A masked comparison knows equality only, and a plain
+// one looks at the high word too: so "is not this value" is said bit by bit, some bit is not what
+// it is in the value.
+std::vector<scmp_arg_cmp> comparisons(const ArgumentTest& test) {
+  std::vector<scmp_arg_cmp> any;
+  for (const ArgumentValue& value : test.values) {
+    if (!test.inverted) {
+      any.push_back(masked(test.argument, test.mask, value.bits));
+      continue;
     }
+    for (std::uint32_t bit = 1; bit != 0; bit <<= 1U) {
+      if ((test.mask & bit) != 0) any.push_back(masked(test.argument, bit, ~value.bits & bit));
+    }
+  }
+  return any;
+}
+
+Result<void> refuse_call(void* context, int number, const DenyRow& row) {
+  const std::uint32_t action = action_of(row.action);
+  if (!row.test) {
+    const int result = seccomp_rule_add(context, action, number, 0);
+    if (result != 0) return tl::unexpected(failed("rule", result));
+    return {};
+  }
+  for (const scmp_arg_cmp& comparison : comparisons(*row.test)) {
+    const int result = seccomp_rule_add_array(context, action, number, 1, &comparison);
+    if (result != 0) return tl::unexpected(failed("rule", result));
   }
   return {};
 }
 
-// io_uring makes sockets without the calls that the rules judge (IORING_OP_SOCKET, kernel 5.19), so
-// a filter that cuts the network without it would be a sieve. ENOSYS: libraries fall back to epoll.
-Result<void> refuse_io_uring(void* context) {
-  for (const int call :
-       {SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register)}) {
-    const int result = seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), call, 0);
-    if (result != 0) return tl::unexpected(failed("rule", result));
+// libseccomp takes the running machine's numbers and finds those of another by name.
+Result<int> number_of(const DeniedCall& call) {
+  if (call.number != DeniedCall::kByName) return call.number;
+  const int number = seccomp_syscall_resolve_name(std::string(call.name).c_str());
+  if (number != __NR_SCMP_ERROR) return number;
+  return fail(ErrorCode::kSystem, "system-call filter: no number for " + std::string(call.name));
+}
+
+Result<void> add_row(void* context, const DenyRow& row, bool native) {
+  if (row.calls.empty()) {
+    const int result = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, action_of(row.action));
+    if (result != 0) return tl::unexpected(failed("foreign architectures", result));
+  }
+  for (const DeniedCall& call : row.calls) {
+    const bool nameless = call.number != DeniedCall::kByName;
+    if (nameless && !native) continue;
+    LOOM_TRY(const int number, number_of(call));
+    if (auto added = refuse_call(context, number, row); !added) return added;
   }
   return {};
 }
@@ -126,20 +142,24 @@ Result<Bytes> exported(void* context) {
 
 }  // namespace
 
-Result<Bytes> compile_filter(SocketFilter filter, std::string_view machine) {
+Result<Bytes> compile_filter(const FilterVariant& variant, std::string_view machine) {
   LOOM_TRY(const std::uint32_t arch, architecture(machine));
   LOOM_TRY(const FilterContext context, make_context(arch));
-  LOOM_TRY_VOID(add_rules(context.get(),
-                          filter == SocketFilter::kUnixOnly ? all_but_unix() : unusual_families()));
-  if (filter == SocketFilter::kUnixOnly) LOOM_TRY_VOID(refuse_io_uring(context.get()));
+  const bool native = arch == seccomp_arch_native();
+  for (const DenyRow& row : deny_table()) {
+    if (!is_in_force(row, variant)) continue;
+    if (auto added = add_row(context.get(), row, native); !added) {
+      return tl::unexpected(std::move(added).error());
+    }
+  }
   return exported(context.get());
 }
 
-Result<Bytes> socket_filter(SocketFilter filter, std::string_view machine) {
-  static std::map<std::pair<SocketFilter, std::string>, Bytes> programs;
-  const std::pair key(filter, std::string(machine));
+Result<Bytes> remembered_filter(const FilterVariant& variant, std::string_view machine) {
+  static std::map<std::tuple<bool, bool, std::string>, Bytes> programs;
+  const std::tuple key(variant.cuts_network, variant.denies_unix, std::string(machine));
   if (const auto known = programs.find(key); known != programs.end()) return known->second;
-  LOOM_TRY(Bytes program, compile_filter(filter, machine));
+  LOOM_TRY(Bytes program, compile_filter(variant, machine));
   programs.emplace(key, program);
   return program;
 }

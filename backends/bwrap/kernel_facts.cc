@@ -8,7 +8,7 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kFields = 5;
+constexpr std::size_t kFields = 14;
 
 }  // namespace
 
@@ -20,6 +20,14 @@ Bytes encode(const KernelFacts& facts) {
   out.binary(as_bytes(facts.landlock_reason));
   out.boolean(facts.seccomp);
   out.binary(as_bytes(facts.seccomp_reason));
+  const LauncherFacts& launcher = facts.launcher;
+  out.boolean(launcher.tried);
+  out.boolean(launcher.by_handle);
+  for (const std::string* reason :
+       {&launcher.broken, &launcher.no_handles, &launcher.no_pids, &launcher.no_cgroup,
+        &launcher.no_devices, &launcher.no_network, &launcher.no_cover}) {
+    out.binary(as_bytes(*reason));
+  }
   return out.take();
 }
 
@@ -28,7 +36,8 @@ Result<KernelFacts> decode_kernel_facts(ByteView bytes) {
     return KernelFacts{.landlock_abi = 0,
                        .landlock_reason = "not probed",
                        .seccomp = false,
-                       .seccomp_reason = "not probed"};
+                       .seccomp_reason = "not probed",
+                       .launcher = {}};
   }
   LOOM_TRY(const Value value, parse_value(bytes));
   TupleReader in(value, kFields);
@@ -38,6 +47,14 @@ Result<KernelFacts> decode_kernel_facts(ByteView bytes) {
   facts.landlock_reason = in.text();
   facts.seccomp = in.boolean();
   facts.seccomp_reason = in.text();
+  LauncherFacts& launcher = facts.launcher;
+  launcher.tried = in.boolean();
+  launcher.by_handle = in.boolean();
+  for (std::string* reason :
+       {&launcher.broken, &launcher.no_handles, &launcher.no_pids, &launcher.no_cgroup,
+        &launcher.no_devices, &launcher.no_network, &launcher.no_cover}) {
+    *reason = in.text();
+  }
   if (!in.ok() || version != kVersion) {
     return fail(ErrorCode::kInvalidRequest,
                 "facts.backend: not what this backend's probe returned");

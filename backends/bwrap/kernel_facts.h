@@ -8,6 +8,21 @@
 
 namespace loom::bwrap {
 
+// What trial launches of bubblewrap showed (guard 5.2). Until they were made, everything is assumed
+// to work but mounts by handle.
+struct LauncherFacts {
+  bool tried = false;
+  std::string broken;      // not empty: it builds no jail here, in its own words
+  bool by_handle = false;  // --bind-fd and --ro-bind-fd; else every source is named
+  std::string no_handles;  // why not
+  std::string no_pids;     // I6, not empty: no pid namespace with a /proc of its own, and why
+  std::string no_cgroup;   // I8, not empty: no cgroup namespace, and why
+  std::string no_devices;  // I9, not empty: no --dev; made by hand from the host's, and why
+  std::string no_network;  // P3, not empty: no network namespace, and why
+  std::string no_cover;    // L14, not empty: the host stays in reach of mount points, and why
+  friend bool operator==(const LauncherFacts&, const LauncherFacts&) = default;
+};
+
 // What this backend's own probe found out about the kernel; travels as HostFacts::backend.
 struct KernelFacts {
   std::uint32_t landlock_abi =
@@ -15,6 +30,7 @@ struct KernelFacts {
   std::string landlock_reason;
   bool seccomp = false;  // filters can be installed; if not, seccomp_reason says why
   std::string seccomp_reason;
+  LauncherFacts launcher{};
   friend bool operator==(const KernelFacts&, const KernelFacts&) = default;
 };
 

@@ -6,7 +6,8 @@
 namespace loom::bwrap {
 
 // Whether a run on such a machine is built by bubblewrap. Otherwise it is degraded: stage 2 alone.
-[[nodiscard]] bool has_jail(const HostFacts& facts) noexcept;
+// Until bubblewrap was tried it is taken at its presence.
+[[nodiscard]] bool has_jail(const HostFacts& facts);
 
 [[nodiscard]] Result<Features> list_features(const HostFacts& facts);
 

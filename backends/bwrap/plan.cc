@@ -9,7 +9,9 @@
 
 #include "capability_number.h"
 #include "compile_filter.h"
+#include "explain_filter.h"
 #include "list_features.h"
+#include "mount_steps.h"
 #include "refuse.h"
 #include "render_argv.h"
 #include "replay.h"
@@ -21,7 +23,6 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint32_t kPolicyVersion = 2;
-constexpr std::size_t kArgumentsOfLink = 3;
 
 Result<void> refuse_the_impossible(const PlanRequest& request) {
   if (request.command.argv.empty()) return fail(ErrorCode::kInvalidRequest, "the command is empty");
@@ -82,6 +83,8 @@ Result<RunMemo> make_memo(const PlanRequest& request, const ResolvedPolicy& poli
     memo.keep_caps.push_back(number);
   }
   memo.kernel = std::move(kernel);
+  memo.deny_unix_sockets = request.deny_unix_sockets;
+  memo.descriptor_limit = request.facts.descriptor_limit;
   memo.machine = request.facts.machine;
   memo.scratch_is_tmpfs = policy.scratch_is_tmpfs;
   add_subjects(memo, policy);
@@ -101,6 +104,16 @@ std::vector<std::uint64_t> sourceless(const std::vector<MountOperation>& view) {
     if (tolerant && view[i].identity == FileIdentity{}) indices.push_back(i);
   }
   return indices;
+}
+
+std::vector<MovedSource> moved_sources(const ResolvedPolicy& policy,
+                                       const std::vector<MountOperation>& view) {
+  std::vector<MovedSource> moved;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const AbsolutePath& source = policy.source_at(view[i].region);
+    if (source != view[i].region) moved.push_back({.index = i, .real = source});
+  }
+  return moved;
 }
 
 // Whether the jail can have a link of its own there: the name lies on one of the jail's own tmpfs,
@@ -158,27 +171,30 @@ std::vector<std::string> notes(const ResolvedPolicy& policy) {
 
 // The part of a plan that only bubblewrap can realise.
 Result<void> plan_view(const ResolvedPolicy& policy, RunMemo& memo, JailPlan& plan) {
+  LOOM_TRY_VOID(refuse_unbuildable(memo));
   LOOM_TRY_VOID(refuse_protected_proc(policy));
   LOOM_TRY_VOID(refuse_host_proc(policy));
   LOOM_TRY_VOID(refuse_mounts_over_masks(policy));
   plan.view = build_view(policy);
   const ViewReplay replay(plan.view);
   LOOM_TRY(memo.link_remarks, judge_links(policy, replay));
-  LOOM_TRY_VOID(refuse_unmountable(plan.view, replay));
+  const ProtectedPaths hidden(policy);
+  LOOM_TRY(plan.to_make, names_to_make(policy, plan.view, replay, hidden));
+  LOOM_TRY_VOID(refuse_unmountable(plan.view, replay, hidden, plan.to_make));
+  if (are_made(policy, plan.to_make)) LOOM_TRY_VOID(refuse_unlooked(plan.view, replay));
   LOOM_TRY_VOID(refuse_missing_sources(policy));
   memo.dropped = sourceless(plan.view);
+  memo.moved = moved_sources(policy, plan.view);
   memo.links = links_to_show(policy, plan.view, replay);
   plan.canonical_argv = canonical_argv(plan.view, memo.cuts_network());
   plan.digest = view_digest(plan.view);
   plan.notes = notes(policy);
-  return refuse_too_many_arguments(plan.canonical_argv.size() +
-                                   kArgumentsOfLink * memo.links.size());
+  return refuse_too_many_arguments(plan.canonical_argv.size() + further_arguments(plan.view, memo));
 }
 
 Result<void> refuse_unfilterable(const RunMemo& memo) {
   if (!memo.kernel.seccomp) return {};
-  const auto program = socket_filter(
-      memo.cuts_network() ? SocketFilter::kUnixOnly : SocketFilter::kUsualFamilies, memo.machine);
+  const auto program = remembered_filter(memo.filter_variant(), memo.machine);
   if (!program) return tl::unexpected(program.error());
   return {};
 }
@@ -193,6 +209,9 @@ Result<JailPlan> plan(const PlanRequest& request) {
   JailPlan plan;
   if (memo.jailed) LOOM_TRY_VOID(plan_view(policy, memo, plan));
   LOOM_TRY_VOID(refuse_unfilterable(memo));
+  if (request.explain_filter && memo.kernel.seccomp) {
+    plan.filter = explain_filter(memo.filter_variant(), memo.machine);
+  }
   plan.backend = encode(memo);
   return plan;
 }

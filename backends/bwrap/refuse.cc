@@ -1,5 +1,7 @@
 #include "refuse.h"
 
+#include <loom/other_names.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -81,9 +83,34 @@ class LinkJudge {
   std::vector<std::string> remarks_;
 };
 
+std::set<AbsolutePath> paths_of(const std::vector<MadeName>& names) {
+  std::set<AbsolutePath> paths;
+  for (const MadeName& name : names) paths.insert(name.path);
+  return paths;
+}
+
 Result<void> refuse_overlap(std::string_view what, const NamedPath& path, std::string_view other) {
   return fail(ErrorCode::kDenied, std::string(what) + " " + path.written.str() + " leads to " +
                                       path.real.str() + ", which lies in a " + std::string(other));
+}
+
+Result<void> refuse_mounts_over_other_names(const ResolvedPolicy& policy,
+                                            const RegionSet& mounted) {
+  if (policy.mounts.empty()) return {};
+  const MountNames host(policy.host_mounts);
+  for (const NamedPath& path : policy.protected_paths) {
+    for (const OtherName& name : host.of(path.real)) {
+      const bool above = mounted.covers(name.path);
+      const bool below = std::any_of(
+          policy.mounts.begin(), policy.mounts.end(),
+          [&name](const NamedMount& mount) { return mount.at.real.is_within(name.path); });
+      if (!above && !below) continue;
+      return fail(ErrorCode::kDenied, "a mount of the policy meets " + name.path.str() +
+                                          ", where a mount of the host shows protected path " +
+                                          path.written.str() + " once more");
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -139,7 +166,7 @@ Result<void> refuse_mounts_over_masks(const ResolvedPolicy& policy) {
   for (const NamedPath& path : policy.protected_paths) {
     if (mounted.covers(path.real)) return refuse_overlap("protected path", path, "mount");
   }
-  return {};
+  return refuse_mounts_over_other_names(policy, mounted);
 }
 
 Result<std::vector<std::string>> judge_links(const ResolvedPolicy& policy,
@@ -153,29 +180,38 @@ Result<std::vector<std::string>> judge_links(const ResolvedPolicy& policy,
   return judge.take_remarks();
 }
 
-Result<void> refuse_unmountable(const std::vector<MountOperation>& view, const ViewReplay& replay) {
+Result<void> refuse_unmountable(const std::vector<MountOperation>& view, const ViewReplay& replay,
+                                const ProtectedPaths& hidden,
+                                const std::vector<MadeName>& to_make) {
+  const std::set<AbsolutePath> made = paths_of(to_make);
   std::set<std::string> unmountable;
-  std::set<std::string> left_behind;
   for (const MountOperation& operation : view) {
-    const bool absent = operation.identity == FileIdentity{};
-    if (operation.mount_class != MountClass::kProtected || !absent) continue;
+    const NamedPath* const path = hidden.behind(operation);
+    if (path == nullptr || !path->is_missing() || made.contains(path->real)) continue;
     const MountOperation* around = replay.effective(operation.region.parent());
     if (around == nullptr || !is_writable(around->mount_class)) {
       unmountable.insert(operation.written.str());
-    } else if (is_host_writable(around->mount_class)) {
-      left_behind.insert(operation.written.str());
     }
   }
-  if (!unmountable.empty()) {
-    return fail(ErrorCode::kDenied,
-                "protected paths that do not exist and lie where the jail is "
-                "read-only, so that nothing can be mounted there: " +
-                    joined(unmountable));
-  }
-  if (!left_behind.empty()) {
-    return fail(ErrorCode::kDenied,
-                "protected paths that do not exist inside a region the command may write: " +
-                    joined(left_behind) + ": make them exist, or leave them out of the policy");
+  if (unmountable.empty()) return {};
+  return fail(ErrorCode::kDenied,
+              "protected paths that do not exist and lie where the jail is "
+              "read-only, so that nothing can be mounted there: " +
+                  joined(unmountable));
+}
+
+Result<void> refuse_unlooked(const std::vector<MountOperation>& view, const ViewReplay& replay) {
+  for (const MountOperation& operation : view) {
+    const bool pin = operation.mount_class == MountClass::kPin;
+    if (!pin && operation.mount_class != MountClass::kProtected) continue;
+    const MountOperation* const around = replay.effective(operation.region.parent());
+    if (around == nullptr || !is_host_backed(around->mount_class)) continue;
+    const bool known = operation.parent_identity != FileIdentity{} &&
+                       (!pin || operation.identity != FileIdentity{});
+    if (known) continue;
+    return fail(ErrorCode::kDenied, "protected path " + operation.written.str() + " is shown at " +
+                                        operation.region.str() +
+                                        ", which could not be looked at on the host");
   }
   return {};
 }
@@ -189,6 +225,25 @@ Result<void> refuse_missing_sources(const ResolvedPolicy& policy) {
     missing.push_back(missing_entry(PathRole::kScratch, policy.scratch));
   }
   return refuse_if_any(missing);
+}
+
+Result<void> refuse_unbuildable(const RunMemo& memo) {
+  const LauncherFacts& launcher = memo.kernel.launcher;
+  if (memo.cuts_network() && !launcher.no_network.empty()) {
+    return fail(
+        ErrorCode::kUnsupported,
+        "network: it is to be cut, and bubblewrap makes no network of the jail's own here: " +
+            launcher.no_network);
+  }
+  // Security: without one of the two the command reads other processes' environments.
+  if (!launcher.no_pids.empty() && memo.kernel.landlock_abi == 0) {
+    return fail(ErrorCode::kUnsupported,
+                "bubblewrap makes no process table of the jail's own here (" + launcher.no_pids +
+                    "), and there is no Landlock to keep the command from looking into the "
+                    "processes of the host's (" +
+                    memo.kernel.landlock_reason + ")");
+  }
+  return {};
 }
 
 Result<void> refuse_too_many_arguments(std::size_t arguments) {

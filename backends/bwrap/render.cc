@@ -1,12 +1,15 @@
 #include "render.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "compile_filter.h"
 #include "landlock_rules.h"
+#include "mount_steps.h"
 #include "render_argv.h"
 #include "replay.h"
 
@@ -24,18 +27,32 @@ constexpr int kStdinNumber = 6;
 constexpr int kOptionsNumber = 10;
 constexpr int kStage2Number = 11;
 
+ViewCheck::Form check_form(const MountOperation& operation) noexcept {
+  if (operation.mount_class == MountClass::kPin) return ViewCheck::Form::kPin;
+  if (operation.mount_class != MountClass::kProtected) return ViewCheck::Form::kReadOnlyBind;
+  return operation.form == MountForm::kNullDevice ? ViewCheck::Form::kNullDevice
+                                                  : ViewCheck::Form::kEmptyDirectory;
+}
+
+// Masks, pins, and what is read-only inside a region that the command can write: each of them lost
+// would give the command more.
 std::vector<ViewCheck> view_checks(const std::vector<MountOperation>& view) {
   const ViewReplay replay(view);
   std::vector<ViewCheck> checks;
   for (const MountOperation& operation : view) {
-    if (operation.mount_class != MountClass::kProtected) continue;
     const MountOperation* around = replay.effective(operation.region.parent());
+    const bool mask = operation.mount_class == MountClass::kProtected;
+    const bool read_only = operation.mount_class == MountClass::kReadable ||
+                           operation.mount_class == MountClass::kMountReadOnly;
+    const bool narrows = read_only && operation.identity != FileIdentity{} && around != nullptr &&
+                         is_host_writable(around->mount_class) &&
+                         replay.effective(operation.region) == &operation;
+    if (!mask && !narrows && operation.mount_class != MountClass::kPin) continue;
     const bool host_around = around != nullptr && is_host_backed(around->mount_class);
     checks.push_back({.path = operation.region.str(),
-                      .form = operation.form == MountForm::kNullDevice
-                                  ? ViewCheck::Form::kNullDevice
-                                  : ViewCheck::Form::kEmptyDirectory,
-                      .parent_identity = host_around ? operation.parent_identity : FileIdentity{}});
+                      .form = check_form(operation),
+                      .parent_identity = host_around ? operation.parent_identity : FileIdentity{},
+                      .identity = mask ? FileIdentity{} : operation.identity});
   }
   return checks;
 }
@@ -54,6 +71,7 @@ std::vector<std::string> own_tmpfs(const std::vector<MountOperation>& view) {
 
 void set_limits(PrepareDocument& document, const RunMemo& memo) {
   document.fsize = memo.fsize_bytes;
+  document.descriptor_limit = memo.descriptor_limit;
   document.cpu_soft = memo.cpu_s;
   // A second later the hard limit kills what ignored the first signal.
   if (memo.cpu_s) document.cpu_hard = *memo.cpu_s == kMost ? kMost : *memo.cpu_s + 1;
@@ -75,26 +93,45 @@ Result<void> set_filter(PrepareDocument& document, const RunMemo& memo) {
     document.filter_reason = memo.kernel.seccomp_reason;
     return {};
   }
-  const auto variant = memo.cuts_network() ? SocketFilter::kUnixOnly : SocketFilter::kUsualFamilies;
-  LOOM_TRY(document.filter, socket_filter(variant, memo.machine));
+  LOOM_TRY(document.filter, remembered_filter(memo.filter_variant(), memo.machine));
+  // Claimed only where the command cannot have an unfiltered process of its jail act for it.
+  document.filter_denies = !memo.jailed || memo.kernel.landlock_abi > 0;
+  document.denies_unix = memo.deny_unix_sockets;
   if (memo.cuts_network()) document.filter_tag = "seccomp-net";
   return {};
 }
 
-// Each protected name once. Only one that has a mask of its own is in the jail's mount table.
+// Whether the host calls an object by the name that the view gives it. Below a system root that is
+// a link it does not.
+bool is_host_name(const AbsolutePath& region, const std::vector<MountOperation>& view,
+                  const RunMemo& memo) {
+  return std::none_of(memo.moved.begin(), memo.moved.end(), [&](const MovedSource& moved) {
+    return region.is_within(view[moved.index].region);
+  });
+}
+
+// Each protected name once, and each other name that the host has for the same object. Only one
+// that has a mask of its own is in the jail's mount table.
 std::vector<WatchedPath> watched_paths(const std::vector<MountOperation>& view,
                                        const RunMemo& memo) {
-  std::unordered_set<std::string> masked;
+  std::unordered_set<std::string_view> masks;
   for (const MountOperation& operation : view) {
-    if (operation.mount_class == MountClass::kProtected) masked.insert(operation.region.str());
+    if (operation.mount_class == MountClass::kProtected) masks.insert(operation.region.str());
   }
-  std::unordered_set<std::string> seen;
+  std::unordered_set<std::string_view> seen;
   std::vector<WatchedPath> watched;
   for (const Subject& subject : memo.subjects) {
     if (subject.role != PathRole::kProtected || !seen.insert(subject.real.str()).second) continue;
     watched.push_back({.path = subject.real,
                        .identity = subject.identity,
-                       .masked = masked.contains(subject.real.str())});
+                       .masked = masks.contains(subject.real.str())});
+  }
+  for (const MountOperation& operation : view) {
+    const bool other_name =
+        operation.mount_class == MountClass::kProtected && operation.identity != FileIdentity{} &&
+        !seen.contains(operation.region.str()) && is_host_name(operation.region, view, memo);
+    if (!other_name) continue;
+    watched.push_back({.path = operation.region, .identity = operation.identity, .masked = true});
   }
   return watched;
 }
@@ -107,9 +144,25 @@ void launch_bubblewrap(LaunchSpec& launch, const JailPlan& plan, const RunMemo& 
                                  .child_number = kOptionsNumber,
                                  .bytes = executed_options(plan.view, memo)});
   launch.handles.push_back({.role = LentHandle::Role::kStage2, .child_number = kStage2Number});
+  for (const LentSource& source : lent_sources(plan.view, memo)) {
+    launch.handles.push_back({.role = LentHandle::Role::kSource,
+                              .child_number = source.number,
+                              .path = source.path,
+                              .identity = plan.view[source.index].identity});
+  }
   launch.stdin_number = kStdinNumber;
   launch.watched = watched_paths(plan.view, memo);
-  launch.jailed_pids = true;
+  launch.jailed_pids = memo.kernel.launcher.no_pids.empty();
+}
+
+// A first plan that nobody followed up (JailPlan::to_make).
+Result<void> refuse_unmade(const std::vector<MountOperation>& view) {
+  for (const MountOperation& operation : view) {
+    if (operation.mount_class != MountClass::kPin || operation.identity != FileIdentity{}) continue;
+    return fail(ErrorCode::kInvalidRequest,
+                "plan: " + operation.region.str() + " has not been made yet");
+  }
+  return {};
 }
 
 }  // namespace
@@ -118,8 +171,10 @@ Result<PrepareDocument> prepare_document(const std::vector<MountOperation>& view
                                          const RunMemo& memo) {
   PrepareDocument document;
   document.jailed = memo.jailed;
+  document.shares_pids = memo.jailed && !memo.kernel.launcher.no_pids.empty();
   document.root_read_only = memo.jailed;
   if (memo.jailed) {
+    LOOM_TRY_VOID(refuse_unmade(view));
     document.view = view_checks(view);
     document.own_tmpfs = own_tmpfs(view);
   }

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <initializer_list>
 #include <string_view>
+#include <utility>
+
+#include "launcher_options.h"
+#include "mount_steps.h"
+#include "replay.h"
 
 namespace loom::bwrap {
 namespace {
-
-constexpr std::array<std::string_view, 6> kNamespaceOptions = {
-    "--die-with-parent", "--unshare-pid",      "--unshare-ipc",
-    "--unshare-uts",     "--unshare-user-try", "--unshare-cgroup-try"};
-constexpr std::string_view kCutNetwork = "--unshare-net";
-// bubblewrap's own root stays a writable, unbounded tmpfs unless told otherwise.
-constexpr std::array<std::string_view, 2> kCloseRoot = {"--remount-ro", "/"};
 
 constexpr std::size_t kDigits = 16;
 
@@ -70,21 +68,81 @@ void append_option(Bytes& options, std::string_view word) {
   options.push_back(std::byte{0});
 }
 
+void append_bytes(Bytes& options, const Bytes& more) {
+  options.insert(options.end(), more.begin(), more.end());
+}
+
 template <class Words>
 void append_options(Bytes& options, const Words& words) {
   for (const std::string_view word : words) append_option(options, word);
 }
 
-void append_view(Bytes& options, const std::vector<MountOperation>& view, const RunMemo& memo) {
-  auto dropped = memo.dropped.begin();
-  for (std::size_t i = 0; i < view.size(); ++i) {
-    if (dropped != memo.dropped.end() && *dropped == i) {
-      ++dropped;
-      continue;
+// A view as words. The view and the memo outlive it.
+class ExecutedView {
+ public:
+  ExecutedView(const std::vector<MountOperation>& view, const RunMemo& memo)
+      : view_(&view), memo_(&memo), steps_(mount_steps(view, memo)), numbers_(view.size(), -1) {
+    for (const LentSource& source : lent_sources(view, memo)) {
+      numbers_[source.index] = source.number;
     }
-    append_options(options, fragment(view[i]));
   }
-}
+
+  [[nodiscard]] Bytes take() {
+    for (const std::size_t index : steps_.first) append_first(index);
+    if (!steps_.exposed.empty()) cover_host();
+    for (const std::size_t index : steps_.exposed) append_exposed(index);
+    return std::move(options_);
+  }
+
+ private:
+  void append(std::initializer_list<std::string_view> words) { append_options(options_, words); }
+
+  void append_first(std::size_t index) {
+    const MountOperation& operation = (*view_)[index];
+    if (operation.form == MountForm::kProc) {
+      append_options(options_, proc_options(memo_->kernel.launcher));
+    } else if (operation.form == MountForm::kDev) {
+      append_options(options_, device_options(memo_->kernel.launcher));
+    } else if (numbers_[index] < 0) {
+      append_options(options_, fragment(operation));
+    } else {
+      append_by_handle(index, operation.region.str());
+    }
+  }
+
+  void append_by_handle(std::size_t index, std::string_view at) {
+    const bool writable = is_host_writable((*view_)[index].mount_class);
+    append({writable ? "--bind-fd" : "--ro-bind-fd", std::to_string(numbers_[index]), at});
+  }
+
+  void cover_host() {
+    for (const std::size_t index : steps_.exposed) {
+      if (numbers_[index] >= 0) append_by_handle(index, aside(numbers_[index]));
+    }
+    append_options(options_, cover_options());
+  }
+
+  // With an option that does not tolerate a missing source, bubblewrap would end
+  // (launcher_options.h).
+  void append_exposed(std::size_t index) {
+    const MountOperation& operation = (*view_)[index];
+    if (numbers_[index] >= 0) {
+      const bool writable = is_host_writable(operation.mount_class);
+      append({writable ? "--bind-try" : "--ro-bind-try", aside(numbers_[index]),
+              operation.region.str()});
+    } else if (operation.form == MountForm::kNullDevice) {
+      append({"--ro-bind-try", kAsideNull, operation.region.str()});
+    } else {
+      append_options(options_, fragment(operation));
+    }
+  }
+
+  const std::vector<MountOperation>* view_;
+  const RunMemo* memo_;
+  MountSteps steps_;
+  std::vector<int> numbers_;  // by index; -1: not given by handle
+  Bytes options_;
+};
 
 }  // namespace
 
@@ -95,13 +153,14 @@ std::string fragment_text(const MountOperation& operation) {
 }
 
 std::vector<std::string> canonical_argv(const std::vector<MountOperation>& view, bool cut_network) {
-  std::vector<std::string> argv(std::begin(kNamespaceOptions), std::end(kNamespaceOptions));
-  argv.reserve(argv.size() + 3 * view.size() + 3);
-  if (cut_network) argv.emplace_back(kCutNetwork);
+  const auto namespaces = namespace_options(LauncherFacts{}, cut_network);
+  std::vector<std::string> argv(namespaces.begin(), namespaces.end());
+  argv.reserve(argv.size() + 3 * view.size() + 2);
   for (const MountOperation& operation : view) {
     for (const std::string_view word : fragment(operation)) argv.emplace_back(word);
   }
-  argv.insert(argv.end(), std::begin(kCloseRoot), std::end(kCloseRoot));
+  const auto close = close_root_options();
+  argv.insert(argv.end(), close.begin(), close.end());
   return argv;
 }
 
@@ -116,15 +175,14 @@ std::string view_digest(const std::vector<MountOperation>& view) {
 
 Bytes executed_options(const std::vector<MountOperation>& view, const RunMemo& memo) {
   Bytes options;
-  append_options(options, kNamespaceOptions);
-  if (memo.cuts_network()) append_option(options, kCutNetwork);
-  append_view(options, view, memo);
+  append_options(options, namespace_options(memo.kernel.launcher, memo.cuts_network()));
+  append_bytes(options, ExecutedView(view, memo).take());
   for (const HostLink& link : memo.links) {
     append_option(options, "--symlink");
     append_option(options, link.target);
     append_option(options, link.place.str());
   }
-  append_options(options, kCloseRoot);
+  append_options(options, close_root_options());
   return options;
 }
 

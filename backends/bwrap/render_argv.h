@@ -22,7 +22,8 @@ namespace loom::bwrap {
 
 // The options that bubblewrap really gets, each ended by a NUL, for --args: canonical, without the
 // tolerant binds whose source is absent, and with the host's links that the policy's paths go
-// through.
+// through. Where mounts are by handle (D4), sources are numbers, and what is mounted inside a
+// region that the command can write comes last, with the host's tree covered (mount_steps.h).
 [[nodiscard]] Bytes executed_options(const std::vector<MountOperation>& view, const RunMemo& memo);
 
 }  // namespace loom::bwrap

@@ -31,7 +31,8 @@ bool is_writable(MountClass mount_class) noexcept {
 bool is_masked(MountClass mount_class) noexcept { return !is_host_backed(mount_class); }
 
 bool is_host_writable(MountClass mount_class) noexcept {
-  return mount_class == MountClass::kWritable || mount_class == MountClass::kMountReadWrite;
+  return mount_class == MountClass::kWritable || mount_class == MountClass::kMountReadWrite ||
+         mount_class == MountClass::kPin;
 }
 
 bool is_host_backed(MountClass mount_class) noexcept {
@@ -40,6 +41,7 @@ bool is_host_backed(MountClass mount_class) noexcept {
     case MountClass::kWritable:
     case MountClass::kMountReadWrite:
     case MountClass::kMountReadOnly:
+    case MountClass::kPin:
       return true;
     case MountClass::kRootTmpfs:
     case MountClass::kScratchTmpfs:

@@ -29,7 +29,7 @@ class FactIndex {
     return {.written = path,
             .real = fact.real,
             .kind = fact.kind,
-            .identity = fact.kind == PathKind::kMissing ? FileIdentity{} : fact.identity,
+            .identity = fact.identity,
             .parent_identity = fact.parent_identity,
             .link_count = fact.link_count,
             .links = fact.links,
@@ -69,6 +69,15 @@ bool ResolvedPolicy::shows_whole_host() const noexcept {
   return has_root(readable) || has_root(writable) || scratch.real.is_root();
 }
 
+// With the host at "/", the links are in the view, and nothing is mounted on them.
+const AbsolutePath& ResolvedPolicy::source_at(const AbsolutePath& region) const noexcept {
+  const auto root =
+      std::find_if(system_roots.begin(), system_roots.end(),
+                   [&region](const NamedPath& candidate) { return candidate.written == region; });
+  const bool linked = root != system_roots.end() && !root->is_missing() && !shows_whole_host();
+  return linked ? root->real : region;
+}
+
 ResolvedPolicy resolve(const Policy& policy, const HostFacts& facts) {
   const FactIndex index(facts.paths);
   const AbsolutePath tmpfs = known_path(kScratchRoot);
@@ -80,6 +89,8 @@ ResolvedPolicy resolve(const Policy& policy, const HostFacts& facts) {
       .mounts = {},
       .scratch = index.look_up(policy.scratch.host_path.value_or(tmpfs)),
       .scratch_is_tmpfs = policy.scratch.is_tmpfs(),
+      .directories = HostDirectories(facts.directories),
+      .host_mounts = facts.mounts,
   };
   for (const std::string_view root : kSystemRoots) {
     resolved.system_roots.push_back(index.look_up(known_path(root)));

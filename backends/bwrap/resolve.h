@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "host_directories.h"
+
 namespace loom::bwrap {
 
 // A path of the policy, or a system root, together with what this machine says about it.
@@ -12,7 +14,7 @@ struct NamedPath {
   AbsolutePath written;  // as the policy spells it; printed, never compared
   AbsolutePath real;     // links followed: the deepest existing prefix, the rest appended
   PathKind kind = PathKind::kMissing;
-  FileIdentity identity;  // zero when missing
+  FileIdentity identity;  // when missing, of the placeholder that some helper made, or zero
   FileIdentity
       parent_identity;  // of the directory that holds real's last component; zero if absent
   std::uint64_t link_count = 0;  // hard links of the object
@@ -37,9 +39,15 @@ struct ResolvedPolicy {
   std::vector<NamedMount> mounts;
   NamedPath scratch;  // the host's path, or where the tmpfs goes
   bool scratch_is_tmpfs = true;
+  HostDirectories directories;         // on the way to all of these
+  std::vector<MountFact> host_mounts;  // what may show a protected path a second time
 
   // Whether a root or the scratch is "/" itself, so that the host's own links are in the view.
   [[nodiscard]] bool shows_whole_host() const noexcept;
+
+  // What a bind at `region` shows: the region itself, unless it is where a system root that is a
+  // link has its name.
+  [[nodiscard]] const AbsolutePath& source_at(const AbsolutePath& region) const noexcept;
 };
 
 // A path that the facts do not know counts as missing under its own name.

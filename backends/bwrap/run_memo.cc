@@ -10,9 +10,10 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kFields = 18;
+constexpr std::size_t kFields = 21;
 constexpr std::size_t kSubjectFields = 7;
 constexpr std::size_t kLinkFields = 2;
+constexpr std::size_t kMovedFields = 2;
 
 void write(ValueWriter& out, std::string_view text) { out.binary(as_bytes(text)); }
 
@@ -52,6 +53,15 @@ void write(ValueWriter& out, const std::vector<HostLink>& links) {
     out.array(kLinkFields);
     write(out, std::string_view(link.place.str()));
     write(out, std::string_view(link.target));
+  }
+}
+
+void write(ValueWriter& out, const std::vector<MovedSource>& moved) {
+  out.array(moved.size());
+  for (const MovedSource& source : moved) {
+    out.array(kMovedFields);
+    out.number(source.index);
+    write(out, std::string_view(source.real.str()));
   }
 }
 
@@ -109,6 +119,13 @@ bool read_link(const Value& item, std::vector<HostLink>& into) {
   return in.ok();
 }
 
+bool read_moved(const Value& item, std::vector<MovedSource>& into) {
+  TupleReader in(item, kMovedFields);
+  const std::uint64_t index = in.number();
+  into.push_back({.index = index, .real = in.path()});
+  return in.ok();
+}
+
 bool read_network(std::uint64_t number, NetworkMode& mode) {
   mode = static_cast<NetworkMode>(number);
   return number <= static_cast<std::uint64_t>(NetworkMode::kFull);
@@ -126,10 +143,13 @@ bool read_memo(TupleReader& in, RunMemo& memo) {
   ok = read_list(in.list(), memo.keep_caps, read_number) && ok;
   const auto kernel = decode_kernel_facts(as_bytes(in.text()));
   if (kernel) memo.kernel = *kernel;
+  memo.deny_unix_sockets = in.boolean();
+  ok = read_limit(in.list(), memo.descriptor_limit) && ok;
   memo.machine = in.text();
   memo.scratch_is_tmpfs = in.boolean();
   ok = read_list(in.list(), memo.subjects, read_subject) && ok;
   ok = read_list(in.list(), memo.dropped, read_number) && ok;
+  ok = read_list(in.list(), memo.moved, read_moved) && ok;
   ok = read_list(in.list(), memo.links, read_link) && ok;
   ok = read_list(in.list(), memo.link_remarks, read_text) && ok;
   memo.linked_masks = in.number();
@@ -154,10 +174,13 @@ Bytes encode(const RunMemo& memo) {
   write(out, memo.ceilings.pids);
   write(out, memo.keep_caps);
   out.binary(encode(memo.kernel));
+  out.boolean(memo.deny_unix_sockets);
+  write(out, memo.descriptor_limit);
   write(out, std::string_view(memo.machine));
   out.boolean(memo.scratch_is_tmpfs);
   write(out, memo.subjects);
   write(out, memo.dropped);
+  write(out, memo.moved);
   write(out, memo.links);
   write(out, memo.link_remarks);
   out.number(memo.linked_masks);

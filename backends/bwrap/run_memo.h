@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "deny_table.h"
 #include "kernel_facts.h"
 
 namespace loom::bwrap {
@@ -33,6 +34,13 @@ struct HostLink {
   friend bool operator==(const HostLink&, const HostLink&) = default;
 };
 
+// A bind whose source has another name than its region: a system root that is a link.
+struct MovedSource {
+  std::uint64_t index = 0;  // into the view
+  AbsolutePath real;
+  friend bool operator==(const MovedSource&, const MovedSource&) = default;
+};
+
 // What plan leaves for render and audit besides the view: JailPlan::backend.
 struct RunMemo {
   bool jailed = false;
@@ -43,10 +51,13 @@ struct RunMemo {
   Ceilings ceilings;
   std::vector<std::uint64_t> keep_caps;  // capability numbers
   KernelFacts kernel;
+  bool deny_unix_sockets = false;
+  std::optional<std::uint64_t> descriptor_limit;  // what stage 2 gives back to the command
   std::string machine;
   bool scratch_is_tmpfs = true;
   std::vector<Subject> subjects;       // the policy's own entries, duplicates included
   std::vector<std::uint64_t> dropped;  // indices into the view: tolerant binds without a source
+  std::vector<MovedSource> moved;
   std::vector<HostLink> links;
   std::vector<std::string>
       link_remarks;                // "mounts: …" of paths behind links the command can replace
@@ -54,6 +65,9 @@ struct RunMemo {
   Bytes commit;                    // encoded CommitDocument
 
   [[nodiscard]] bool cuts_network() const noexcept { return network != NetworkMode::kFull; }
+  [[nodiscard]] FilterVariant filter_variant() const noexcept {
+    return {.cuts_network = cuts_network(), .denies_unix = deny_unix_sockets};
+  }
   friend bool operator==(const RunMemo&, const RunMemo&) = default;
 };
 

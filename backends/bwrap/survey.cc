@@ -52,8 +52,10 @@ Survey survey(const SurveyRequest& request) {
   }
   survey.paths.push_back({.path = policy.scratch.host_path.value_or(known_path(kScratchRoot)),
                           .role = PathRole::kScratch});
+  const bool jailed = has_jail(request.facts);
+  survey.needs_mounts = jailed && !policy.protected_paths.empty();
   survey.search_excluded = writable_places(policy);
-  survey.scratch_dir = scratch_dir(policy.scratch, has_jail(request.facts));
+  survey.scratch_dir = scratch_dir(policy.scratch, jailed);
   return survey;
 }
 

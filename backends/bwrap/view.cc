@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "pins.h"
 #include "region_set.h"
+#include "replay.h"
+#include "shown_names.h"
 #include "survey.h"
 #include "system_roots.h"
 
@@ -20,7 +22,7 @@ MountOperation operation(MountClass mount_class, MountForm form, const NamedPath
           .form = form,
           .region = path.real,
           .written = path.written,
-          .identity = path.identity,
+          .identity = path.is_missing() ? FileIdentity{} : path.identity,
           .parent_identity = path.parent_identity};
 }
 
@@ -44,8 +46,11 @@ class GrantTable {
   }
 
   // In the byte order of the regions.
-  void append_to(std::vector<MountOperation>& view) {
-    for (auto& [region, grant] : table_) view.push_back(std::move(grant));
+  [[nodiscard]] std::vector<MountOperation> take() {
+    std::vector<MountOperation> grants;
+    grants.reserve(table_.size());
+    for (auto& [region, grant] : table_) grants.push_back(std::move(grant));
+    return grants;
   }
 
  private:
@@ -60,7 +65,7 @@ NamedPath prepared_root(const NamedPath& root, bool whole_host) {
   return prepared;
 }
 
-void append_grants(const ResolvedPolicy& policy, std::vector<MountOperation>& view) {
+std::vector<MountOperation> grant_phase(const ResolvedPolicy& policy) {
   GrantTable grants;
   grants.insert(own_operation(MountClass::kRootTmpfs, MountForm::kNone, AbsolutePath::root()));
   const bool whole_host = policy.shows_whole_host();
@@ -82,39 +87,18 @@ void append_grants(const ResolvedPolicy& policy, std::vector<MountOperation>& vi
   } else {
     grants.insert(operation(MountClass::kWritable, MountForm::kBind, policy.scratch));
   }
-  grants.append_to(view);
+  return grants.take();
 }
 
-MountOperation mask(const NamedPath& path) {
-  const bool file = path.kind == PathKind::kRegular || path.kind == PathKind::kOther;
-  return operation(MountClass::kProtected,
-                   file ? MountForm::kNullDevice : MountForm::kEmptyDirectory, path);
-}
-
-// The name under which a system root that is a link shows a protected object once more, or nothing.
-// A mask laid in one mount of an object does not show in another mount of it.
-std::optional<AbsolutePath> alias_of(const AbsolutePath& hidden, const NamedPath& root) {
-  if (root.real.is_within(hidden)) return root.written;
-  if (!hidden.is_within(root.real) || root.real.is_root()) return std::nullopt;
-  return known_path(root.written.str() + hidden.str().substr(root.real.str().size()));
-}
-
-void append_masks_in(const NamedPath& root, const std::vector<NamedPath>& hidden,
-                     std::vector<MountOperation>& masks) {
-  for (const NamedPath& path : hidden) {
-    const auto alias = alias_of(path.real, root);
-    if (!alias) continue;
-    masks.push_back(mask(path));
-    masks.back().region = *alias;
-  }
-}
-
-void append_alias_masks(const ResolvedPolicy& policy, std::vector<MountOperation>& masks) {
-  if (policy.shows_whole_host()) return;
-  for (const NamedPath& root : policy.system_roots) {
-    if (root.is_missing() || root.real == root.written) continue;
-    append_masks_in(root, policy.protected_paths, masks);
-  }
+MountOperation mask_at(const AbsolutePath& region, PathKind kind, const FileIdentity& identity,
+                       const NamedPath& hidden) {
+  const bool file = kind == PathKind::kRegular || kind == PathKind::kOther;
+  return {.mount_class = MountClass::kProtected,
+          .form = file ? MountForm::kNullDevice : MountForm::kEmptyDirectory,
+          .region = region,
+          .written = hidden.written,
+          .identity = identity,
+          .parent_identity = {}};
 }
 
 // A second mask under a mask would make bubblewrap refuse to start: the ancestor is read-only
@@ -131,21 +115,33 @@ void append_uncovered(std::vector<MountOperation> masks, std::vector<MountOperat
   }
 }
 
-void append_masks(const ResolvedPolicy& policy, std::vector<MountOperation>& view) {
+// One at each name that `shown`, the view without masks, gives to what is protected.
+std::vector<MountOperation> all_masks(const ResolvedPolicy& policy,
+                                      const std::vector<MountOperation>& shown) {
   std::vector<MountOperation> masks;
   masks.reserve(policy.protected_paths.size());
-  for (const NamedPath& path : policy.protected_paths) masks.push_back(mask(path));
-  append_alias_masks(policy, masks);
+  for (const NamedPath& path : policy.protected_paths) {
+    masks.push_back(mask_at(path.real, path.kind, path.identity, path));
+    masks.back().parent_identity = path.parent_identity != FileIdentity{}
+                                       ? path.parent_identity
+                                       : policy.directories.identity(path.real.parent());
+  }
+  const ViewReplay replay(shown);
+  const ShownDirectories directories(policy, replay);
+  for (const ShownName& name : shown_names(policy, shown)) {
+    masks.push_back(mask_at(name.region, name.kind, name.identity, *name.hidden));
+    masks.back().parent_identity = directories.identity(name.region.parent());
+  }
+  return masks;
+}
 
-  std::vector<MountOperation> phase;
-  phase.push_back(own_operation(MountClass::kProc, MountForm::kProc, known_path(kProcRoot)));
-  phase.push_back(own_operation(MountClass::kDev, MountForm::kDev, known_path(kDevRoot)));
-  append_uncovered(std::move(masks), phase);
-  std::stable_sort(
-      phase.begin(), phase.end(), [](const MountOperation& a, const MountOperation& b) {
-        return a.region != b.region ? a.region < b.region : a.mount_class < b.mount_class;
-      });
-  std::move(phase.begin(), phase.end(), std::back_inserter(view));
+std::vector<MountOperation> mask_phase(std::vector<MountOperation> own,
+                                       std::vector<MountOperation> masks) {
+  append_uncovered(std::move(masks), own);
+  std::stable_sort(own.begin(), own.end(), [](const MountOperation& a, const MountOperation& b) {
+    return a.region != b.region ? a.region < b.region : a.mount_class < b.mount_class;
+  });
+  return own;
 }
 
 MountOperation explicit_mount(const NamedMount& mount) {
@@ -158,7 +154,7 @@ MountOperation explicit_mount(const NamedMount& mount) {
                    mount.at);
 }
 
-void append_mounts(const ResolvedPolicy& policy, std::vector<MountOperation>& view) {
+std::vector<MountOperation> explicit_phase(const ResolvedPolicy& policy) {
   std::vector<MountOperation> phase;
   phase.reserve(policy.mounts.size());
   for (const NamedMount& mount : policy.mounts) phase.push_back(explicit_mount(mount));
@@ -168,17 +164,29 @@ void append_mounts(const ResolvedPolicy& policy, std::vector<MountOperation>& vi
     if (a.region != b.region) return a.region < b.region;
     return a.mount_class != b.mount_class ? a.mount_class < b.mount_class : a.written < b.written;
   });
-  std::move(phase.begin(), phase.end(), std::back_inserter(view));
+  return phase;
+}
+
+void append(const std::vector<MountOperation>& phase, std::vector<MountOperation>& view) {
+  view.insert(view.end(), phase.begin(), phase.end());
 }
 
 }  // namespace
 
 std::vector<MountOperation> build_view(const ResolvedPolicy& policy) {
-  std::vector<MountOperation> view;
-  append_grants(policy, view);
-  append_masks(policy, view);
-  append_mounts(policy, view);
-  return view;
+  const std::vector<MountOperation> grants = grant_phase(policy);
+  const std::vector<MountOperation> own = {
+      own_operation(MountClass::kProc, MountForm::kProc, known_path(kProcRoot)),
+      own_operation(MountClass::kDev, MountForm::kDev, known_path(kDevRoot))};
+  const std::vector<MountOperation> mounts = explicit_phase(policy);
+
+  std::vector<MountOperation> shown = grants;
+  append(own, shown);
+  append(mounts, shown);
+  std::vector<MountOperation> view = grants;
+  append(mask_phase(own, all_masks(policy, shown)), view);
+  append(mounts, view);
+  return with_pins(policy, std::move(view));
 }
 
 }  // namespace loom::bwrap

@@ -17,6 +17,7 @@
 #include "host/errno_text.h"
 #include "host/path_survey.h"
 #include "host/process_table.h"
+#include "report/entry_text.h"
 
 namespace loom::app {
 namespace {
@@ -108,16 +109,20 @@ Result<void> Execution::launch() {
     LOOM_TRY(control, host::make_control_pair());
   }
   started_ = std::chrono::steady_clock::now();
-  LOOM_TRY(StartedRun started, session_.start(run_.launch,
-                                              {.in = in.childs.get(),
-                                               .out = out.childs.get(),
-                                               .err = err.childs.get(),
-                                               .report = report.childs.get(),
-                                               .control = control.child.get()},
-                                              run_.id));
+  LOOM_TRY(StartedRun started,
+           session_.start(run_.launch,
+                          {.in = in.childs.get(),
+                           .out = out.childs.get(),
+                           .err = err.childs.get(),
+                           .report = report.childs.get(),
+                           .control = control.child.get(),
+                           .caretaker = run_.made ? run_.made->registration_fd() : -1,
+                           .run = run_.made ? run_.made->run() : 0},
+                          run_.id));
   child_ = std::move(started.child);
   group_ = std::move(started.group);
   no_group_ = std::move(started.no_group);
+  host_extras_ = std::move(started.extras);
   if (child_.failure && run_.launch.image != ImageKind::kCommand) {
     ::waitpid(child_.pid, nullptr, 0);
     child_.pid = -1;
@@ -190,9 +195,11 @@ void Execution::arm_setup_clock() {
 }
 
 Execution::~Execution() {
-  for (const auto& timer : {climb_timer_, wall_timer_, drain_timer_, commit_timer_, setup_timer_}) {
+  for (const auto& timer :
+       {climb_timer_, wall_timer_, drain_timer_, commit_timer_, setup_timer_, release_timer_}) {
     if (timer) loop_.cancel(*timer);
   }
+  if (run_.made && result_) loop_.forget(run_.made->answer_fd());
   for (const int fd : {out_.pipe.get(), err_.pipe.get(), stdin_ ? stdin_->fd() : -1,
                        report_pipe_.get(), control_.get(), child_.pidfd.get(), init_pidfd_.get()}) {
     if (fd >= 0) loop_.forget(fd);
@@ -370,14 +377,20 @@ void Execution::meet_command(pid_t sender) {
   }
   // It waits for our commit, so the pid cannot have been reused.
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
-  if (!run_.launch.jailed_pids) return;
-  if (host::shares_namespaces(sender, run_.policy.network.blocks_direct())) {
+  if (run_.launch.image != ImageKind::kLauncher) return;
+  if (host::shares_namespaces(sender, {.pids = run_.launch.jailed_pids,
+                                       .network = run_.policy.network.blocks_direct()})) {
     no_jail_ = "the launcher made no namespaces of the jail's own";
     return refuse_commit(no_jail_);
   }
-  if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
-  if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
-  static_cast<void>(jail_outlives_us());
+  if (run_.launch.jailed_pids) {
+    if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
+    if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
+    if (run_.made && init_pidfd_) run_.made->meet_process_one(init_pidfd_.get());
+    static_cast<void>(jail_outlives_us());
+  } else if (run_.made) {
+    run_.made->meet_view_of(sender);
+  }
   // Also where no mask is watched: the mounts then go with this descriptor, after the answer, and
   // not in the last exit of the jail, which the answer waits for.
   if (auto table = host::MountTable::open(sender)) mounts_.emplace(std::move(*table));
@@ -431,7 +444,7 @@ void Execution::refuse_commit(const std::string& cause) {
 // bubblewrap masks whatever object has the name when it gets there. Stage 2 sees a mask in its
 // place; only out here can be seen whether what lies under it is still what was to be hidden.
 bool Execution::masks_are_in_place() {
-  if (run_.launch.watched.empty() || !run_.launch.jailed_pids) return true;
+  if (run_.launch.watched.empty() || run_.launch.image != ImageKind::kLauncher) return true;
   auto points = mounts_ ? mounts_->mount_points()
                         : Result<std::vector<std::string>>(
                               fail(ErrorCode::kSystem, "the jail's mount table is not readable"));
@@ -496,6 +509,7 @@ void Execution::signal_rung(StopRung rung) {
   if (rung == StopRung::kTerm) {
     TargetsRequest request{.rung = Rung::kTerm,
                            .child = child_.pid,
+                           .jailed_pids = run_.launch.jailed_pids,
                            .launched = run_.launch.image == ImageKind::kLauncher,
                            .table = {}};
     if (auto table = host::read_process_table()) request.table = std::move(*table);
@@ -560,8 +574,49 @@ void Execution::finish() {
   if (report_pipe_) read_report();
   if (control_) read_control();
   if (const auto completed = complete(); !completed) note_cause(completed.error().message);
-  ExecResult result = make_result();
+  result_ = make_result();
   session_.backend().finish();
+  if (run_.made) return release_names();
+  report_exit();
+}
+
+// ---- what was made on the host ------------------------------------------------------------------
+
+// The host is as it was before anybody hears that the run is over.
+void Execution::release_names() {
+  if (const auto asked = run_.made->ask_release(); !asked) {
+    return names_released({asked.error().message + "; the next run with these paths removes them"});
+  }
+  loop_.watch(run_.made->answer_fd(), kReadable, [this](short) { read_release(); });
+  release_timer_ = loop_.at(std::chrono::steady_clock::now() + host::kReleaseLimit, [this] {
+    release_timer_.reset();
+    loop_.forget(run_.made->answer_fd());
+    names_released({"the caretaker did not answer within 2 s"});
+  });
+}
+
+void Execution::read_release() {
+  const auto answer = run_.made->take_answer();
+  if (answer && !*answer) return;
+  loop_.forget(run_.made->answer_fd());
+  loop_.cancel(*release_timer_);
+  release_timer_.reset();
+  if (answer) return names_released(**answer);
+  names_released({answer.error().message + "; the next run with these paths removes them"});
+}
+
+void Execution::names_released(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) {
+    session_.log(LogLevel::kWarning,
+                 "what was made for absent protected paths may still be there: " + problem);
+    result_->enforcement.push_back("unheld:placeholders=" + one_line(problem));
+  }
+  report_exit();
+}
+
+void Execution::report_exit() {
+  ExecResult result = std::move(*result_);
+  result_.reset();
   events_.on_exit(std::move(result));
 }
 
@@ -570,6 +625,7 @@ WitnessedRun Execution::witnessed_run() const {
   WitnessedRun run{.report = no_jail_.empty() ? report_ : std::nullopt,
                    .report_error = no_jail_.empty() ? report_error_ : no_jail_,
                    .host_entries = start_entries_,
+                   .host_extras = host_extras_,
                    .ceilings = ceilings_of(session_, run_.policy),
                    .late_skips = {}};
   run.ceilings.entered = group_.has_value();
@@ -607,9 +663,11 @@ std::vector<std::string> Execution::replaced_masks() const {
   for (const WatchedPath& watched : run_.launch.watched) {
     const bool gone =
         watched.masked && std::binary_search(lost.begin(), lost.end(), watched.path.str());
-    const bool replaced = watched.identity != FileIdentity{} &&
-                          host::survey_path(watched.path).identity != watched.identity;
-    if (gone || replaced) {
+    const PathFact now = host::survey_path(watched.path);
+    // A command may have taken our right to look away; the kernel's table still tells of a mask.
+    const bool unseen = watched.masked && mounts_ && now.error == EACCES;
+    const bool replaced = watched.identity != FileIdentity{} && now.identity != watched.identity;
+    if (gone || (replaced && !unseen)) {
       skips.push_back("mounts: protected " + watched.path.str() + " was replaced during the run");
     }
   }

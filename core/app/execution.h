@@ -108,6 +108,10 @@ class Execution {
   void jail_ended();
   void finish_when_drained();
   void finish();
+  void release_names();
+  void read_release();
+  void names_released(const std::vector<std::string>& problems);
+  void report_exit();
   [[nodiscard]] ExecResult make_result();
   void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
@@ -122,6 +126,7 @@ class Execution {
   Instant started_{};
   host::SpawnedChild child_;
   std::vector<std::string> start_entries_;
+  std::vector<std::string> host_extras_;
   std::optional<host::ControlGroup> group_;
   std::string no_group_;  // why there is none, when the start tried
   std::optional<host::ExitStatus> ended_;
@@ -156,13 +161,15 @@ class Execution {
   std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent
 
   bool finished_ = false;
-  bool lost_end_ = false;  // how the child ended could not be learned
+  std::optional<ExecResult> result_;  // once finished, until it is told
+  bool lost_end_ = false;             // how the child ended could not be learned
   std::string first_cause_;
   std::optional<host::EventLoop::TimerId> climb_timer_;
   std::optional<host::EventLoop::TimerId> wall_timer_;
   std::optional<host::EventLoop::TimerId> drain_timer_;
   std::optional<host::EventLoop::TimerId> commit_timer_;
   std::optional<host::EventLoop::TimerId> setup_timer_;
+  std::optional<host::EventLoop::TimerId> release_timer_;
 };
 
 }  // namespace loom::app

@@ -45,6 +45,7 @@ class Looker {
     if (known != facts_.end()) return known->second;
     return facts_.emplace(path, surveyor_.look(path)).first->second;
   }
+  [[nodiscard]] std::vector<DirectoryFact> directories() { return surveyor_.directories(); }
 
  private:
   host::PathSurveyor surveyor_;
@@ -77,6 +78,7 @@ Result<JailPlan> plan_for(JailBackend& backend, Policy policy, HostFacts facts, 
   LOOM_TRY(facts.backend, backend.probe({.phase = ProbePhase::kBeforeHello, .facts = facts}));
   LOOM_TRY(const Survey survey, backend.survey({.policy = policy, .facts = facts}));
   for (const SurveyPath& wanted : survey.paths) facts.paths.push_back(looker.look(wanted.path));
+  facts.directories = looker.directories();
   PlanRequest request{.policy = std::move(policy),
                       .command = {},
                       .demand = Demand::kBestEffort,

@@ -1,12 +1,15 @@
 #include "app/launch_child.h"
 
 #include <fcntl.h>
+#include <loom/utf8.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <utility>
 
+#include "guard/reopen.h"
 #include "host/errno_text.h"
 #include "host/memory_file.h"
 
@@ -45,9 +48,56 @@ Result<void> add_memory_files(const LaunchSpec& launch, std::vector<UniqueFd>& o
   return {};
 }
 
+// One more than the highest number that the child sees: a handle that is opened there need not be
+// moved out of the way once more before the fork.
+int first_free_number(const LaunchSpec& launch) {
+  int highest = std::max({2, launch.stdin_number, launch.report_number, launch.control_number});
+  for (const MemoryFile& file : launch.memory_files) {
+    highest = std::max(highest, file.child_number);
+  }
+  for (const LentHandle& handle : launch.handles) highest = std::max(highest, handle.child_number);
+  return highest + 1;
+}
+
+// In the child every source lies above the numbers that they get there, beside what else was moved
+// out of the way.
+Result<void> check_descriptors(const LaunchSpec& launch) {
+  const bool any = std::any_of(
+      launch.handles.begin(), launch.handles.end(),
+      [](const LentHandle& handle) { return handle.role == LentHandle::Role::kSource; });
+  struct rlimit limit {};
+  if (!any || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  constexpr rlim_t kOthers = 16;
+  const rlim_t wanted =
+      static_cast<rlim_t>(first_free_number(launch)) + launch.handles.size() + kOthers;
+  if (wanted <= limit.rlim_cur) return {};
+  return fail(ErrorCode::kSystem, "the policy needs " + std::to_string(launch.handles.size()) +
+                                      " mounts, each with a descriptor of its own, and that is "
+                                      "more than the limit of " +
+                                      std::to_string(limit.rlim_cur) + " open files allows");
+}
+
+Result<UniqueFd> open_source(const LentHandle& source, int first_free) {
+  LOOM_TRY(UniqueFd handle, guard::reopen(source.path, source.identity));
+  if (handle.get() >= first_free) return handle;
+  UniqueFd high(::fcntl(handle.get(), F_DUPFD_CLOEXEC, first_free));
+  if (high) return high;
+  const int error = errno;
+  return fail(ErrorCode::kSystem,
+              "open " + escaped(source.path.str()) + ": " + host::errno_text(error), error);
+}
+
 Result<void> add_handles(const LaunchSpec& launch, const ImageHandles& images,
-                         std::vector<host::FdMove>& moves) {
+                         std::vector<UniqueFd>& owned, std::vector<host::FdMove>& moves) {
+  LOOM_TRY_VOID(check_descriptors(launch));
+  const int first_free = first_free_number(launch);
   for (const LentHandle& handle : launch.handles) {
+    if (handle.role == LentHandle::Role::kSource) {
+      LOOM_TRY(UniqueFd source, open_source(handle, first_free));
+      moves.push_back({.from = source.get(), .to = handle.child_number});
+      owned.push_back(std::move(source));
+      continue;
+    }
     if (images.stage2 < 0)
       return fail(ErrorCode::kBackend, "launch lends a stage 2 that is not there");
     moves.push_back({.from = images.stage2, .to = handle.child_number});
@@ -98,15 +148,18 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
   request.environment = launch.environment;
   request.directory = launch.cwd;
   request.die_with_parent = launch.image != ImageKind::kLauncher;
+  request.caretaker = streams.caretaker;
+  request.run = streams.run;
   if (launch.argv.empty()) return fail(ErrorCode::kBackend, "launch has no argv");
   if (launch.image == ImageKind::kCommand) {
     request.candidates = command_candidates(launch.argv.front(), launch.cwd, launch.environment);
+    request.limits = images.given_back;
   } else if (request.image_fd < 0) {
     return fail(ErrorCode::kBackend, "launch names a program that is not there");
   }
   std::vector<UniqueFd> owned;
   LOOM_TRY_VOID(add_memory_files(launch, owned, request.moves));
-  LOOM_TRY_VOID(add_handles(launch, images, request.moves));
+  LOOM_TRY_VOID(add_handles(launch, images, owned, request.moves));
   add_streams(launch, streams, request.moves);
   if (launch.stdin_number != 0) {
     UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));

@@ -4,6 +4,7 @@
 #include <loom/result.h>
 #include <loom/unique_fd.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,17 +21,24 @@ struct ChildStreams {
   int err = -1;
   int report = -1;
   int control = -1;
+  // Where the child registers before it executes, and for which run (host::SpawnRequest).
+  int caretaker = -1;
+  std::uint64_t run = 0;
 };
 
 // The programs a launch may become, by handle; -1 for what this machine does not have.
 struct ImageHandles {
   int launcher = -1;
   int stage2 = -1;
+  // Limits that the helper changed for itself, as they were: what a launch gets that becomes the
+  // command at once. Elsewhere stage 2 sees to it.
+  std::vector<host::PlainLimit> given_back{};
 };
 
-// Carries out one launch: makes its memory files, lends its handles and spawns. For an image of
-// kCommand the program is looked up along PATH of the launch's environment, in the child.
-// `while_held`: as SpawnRequest's; empty for a run without ceilings.
+// Carries out one launch: makes its memory files, opens and lends its handles and spawns. A source
+// that is no longer what it was planned for (guard/reopen.h) is an error before anything starts.
+// For an image of kCommand the program is looked up along PATH of the launch's environment, in the
+// child. `while_held`: as SpawnRequest's; empty for a run without ceilings.
 [[nodiscard]] Result<host::SpawnedChild> launch_child(const LaunchSpec& launch,
                                                       const ChildStreams& streams,
                                                       const ImageHandles& images,

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/load_policy.h"
-#include "host/errno_text.h"
+#include "guard/walk.h"
 #include "host/path_survey.h"
 
 namespace loom::app {
@@ -31,23 +31,22 @@ Caller this_caller() {
 
 // A jail maps one uid only: somebody else's workspace would show files of "nobody" that cannot be
 // written.
-Result<void> check_workspace(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    const int error = errno;
-    return fail(ErrorCode::kSystem, "workspace " + escaped(path) + ": " + host::errno_text(error),
-                error);
-  }
-  if (info.st_uid == ::geteuid()) return {};
-  return fail(ErrorCode::kDenied, "workspace " + escaped(path) + " belongs to uid " +
-                                      std::to_string(info.st_uid) + " and you are uid " +
-                                      std::to_string(::geteuid()) + ": run as that user");
+Result<void> check_workspace(const AbsolutePath& path) {
+  const std::string what = "workspace " + escaped(path.str());
+  const auto landing = guard::walk(path.str());
+  if (!landing) return tl::unexpected(guard::to_error(landing.error(), what));
+  const auto info = landing->status();
+  if (!info) return tl::unexpected(guard::to_error(info.error(), what));
+  if (info->st_uid == ::geteuid()) return {};
+  return fail(ErrorCode::kDenied, what + " belongs to uid " + std::to_string(info->st_uid) +
+                                      " and you are uid " + std::to_string(::geteuid()) +
+                                      ": run as that user");
 }
 
 Result<Policy> policy_for(const RunOptions& options, const Caller& caller) {
   if (!options.policy_file.empty()) return load_policy(options.policy_file);
   LOOM_TRY(Policy policy, policy_of(options, caller));
-  LOOM_TRY_VOID(check_workspace(policy.writable_roots.front().str()));
+  LOOM_TRY_VOID(check_workspace(policy.writable_roots.front()));
   return policy;
 }
 
@@ -61,7 +60,8 @@ Result<void> check_writable(const PreparedRun& run) {
       if (real.is_within(operation.region)) effective = &operation;
     }
     const bool lost = effective != nullptr && effective->mount_class != MountClass::kWritable &&
-                      effective->mount_class != MountClass::kMountReadWrite;
+                      effective->mount_class != MountClass::kMountReadWrite &&
+                      effective->mount_class != MountClass::kPin;
     if (lost) {
       return fail(ErrorCode::kDenied, "what is written to " + escaped(root.str()) +
                                           " would not be kept: in the jail, " +
@@ -74,7 +74,8 @@ Result<void> check_writable(const PreparedRun& run) {
 
 }  // namespace
 
-Result<PersonRun> decide_for_person(RunOptions options, Demand demand, spdlog::logger& log) {
+Result<PersonRun> decide_for_person(RunOptions options, Purpose purpose, spdlog::logger& log) {
+  const bool for_show = purpose == Purpose::kShow;
   const Caller caller = this_caller();
   if (caller.directory.empty()) {
     return fail(ErrorCode::kSystem, "the current directory does not exist any more");
@@ -90,13 +91,21 @@ Result<PersonRun> decide_for_person(RunOptions options, Demand demand, spdlog::l
                          {.backend = options.backend,
                           .search_path = path == caller.environment.end() ? "" : path->second,
                           .untrusted = writable_regions(policy),
-                          .demand = demand,
+                          .demand = for_show ? Demand::kBestEffort : options.demand,
                           .keep_capabilities = options.keep_capabilities,
+                          .deny_unix_sockets = options.deny_unix_sockets,
                           .cgroup_base = configured_cgroup_base(options.cgroup_base, configured),
-                          .may_need_groups = policy.limits.mem_bytes || policy.limits.pids},
+                          .may_need_groups = policy.limits.mem_bytes || policy.limits.pids,
+                          .runs_once = true},
                          log));
+  LOOM_TRY_VOID(session->finish_probing());
   const bool has_scratch = !policy.scratch.is_tmpfs() || !session->features().degraded;
-  RunRequest request{.argv = options.command, .environment = {}, .cwd = {}, .policy = {}, .id = 1};
+  RunRequest request{.argv = options.command,
+                     .environment = {},
+                     .cwd = {},
+                     .policy = {},
+                     .id = 1,
+                     .for_show = for_show};
   LOOM_TRY(request.environment, requested_environment(options, caller, policy, has_scratch));
   LOOM_TRY(request.cwd, directory_of(options, caller, policy));
   request.policy = std::move(policy);

@@ -3,6 +3,7 @@
 #include <loom/result.h>
 #include <spdlog/logger.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "app/prepare_run.h"
@@ -17,9 +18,13 @@ struct PersonRun {
   PreparedRun run;
 };
 
-// `demand` overrides the options' (plan shows also what would be refused). Errors are sentences for
-// the person.
-[[nodiscard]] Result<PersonRun> decide_for_person(RunOptions options, Demand demand,
+enum class Purpose : std::uint8_t {
+  kRun,
+  kShow,  // nothing is demanded, so what would be refused shows too; nothing is made on the host
+};
+
+// Errors are sentences for the person.
+[[nodiscard]] Result<PersonRun> decide_for_person(RunOptions options, Purpose purpose,
                                                   spdlog::logger& log);
 
 }  // namespace loom::app

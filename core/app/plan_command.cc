@@ -35,16 +35,30 @@ const char* form_words(MountForm form) {
   return "";
 }
 
+const char* operation_words(const MountOperation& operation) {
+  if (operation.mount_class == MountClass::kPin) return "read and write; its name cannot be moved";
+  return form_words(operation.form);
+}
+
 void print_view(const JailPlan& plan) {
   std::printf("view, in order (a later line covers an earlier one):\n");
   for (const MountOperation& operation : plan.view) {
     const std::string region = escaped(operation.region.str());
     std::printf("  %-16s %s  (%s)", std::string(mount_class_name(operation.mount_class)).c_str(),
-                region.c_str(), form_words(operation.form));
+                region.c_str(), operation_words(operation));
     if (operation.written != operation.region) {
       std::printf("  written %s", escaped(operation.written.str()).c_str());
     }
     std::printf("\n");
+  }
+}
+
+void print_made(const JailPlan& plan) {
+  if (plan.to_make.empty()) return;
+  std::printf("made for the run, removed after it:\n");
+  for (const MadeName& name : plan.to_make) {
+    std::printf("  %s  (%s)\n", escaped(name.path.str()).c_str(),
+                name.intermediate ? "a directory on the way" : "to be hidden");
   }
 }
 
@@ -69,19 +83,34 @@ void print_options(const std::vector<std::string>& argv) {
 
 }  // namespace
 
+// No lines: this backend has no filter, or this machine can install none.
+int print_filter(const PersonRun& decided) {
+  for (const std::string& line : decided.run.plan.filter) std::printf("%s\n", line.c_str());
+  if (!decided.run.plan.filter.empty()) return 0;
+  std::string reason = "this backend has none";
+  for (const AbsentFeature& absent : decided.session->features().absent) {
+    if (absent.tag == "seccomp") reason = absent.reason;
+  }
+  std::printf("no system call would be refused: %s\n", printable(reason).c_str());
+  return 0;
+}
+
 int plan_command(int argc, const char* const* argv, spdlog::logger& log) {
-  const ParsedOptions parsed = parse_run_options("plan", argc, argv);
+  ParsedOptions parsed = parse_run_options("plan", argc, argv);
   if (parsed.exit_status) return *parsed.exit_status;
-  // Nothing runs here, so nothing is demanded: what would be refused shows in the audit.
-  auto decided = decide_for_person(parsed.options, Demand::kBestEffort, log);
+  // The filter is the same for every command, and so may be asked for without one.
+  if (parsed.options.command.empty()) parsed.options.command = {"true"};
+  auto decided = decide_for_person(parsed.options, Purpose::kShow, log);
   const auto audited = decided ? audit_run(*decided->session, decided->run) : Result<void>();
   if (!decided || !audited) {
     const Error& error = decided ? audited.error() : decided.error();
     std::fprintf(stderr, "loom-exec: %s\n", printable(error.message).c_str());
     return kNotSetUp;
   }
+  if (parsed.options.show_filter) return print_filter(*decided);
   const PreparedRun& run = decided->run;
   print_view(run.plan);
+  print_made(run.plan);
   print_list("in every report", run.audit.always);
   print_list("claimed once the jail has reported", run.audit.when_witnessed);
   print_list("claimed beside it", run.audit.extras);

@@ -3,15 +3,21 @@
 #include <loom/utf8.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "app/ceilings_in_reach.h"
+#include "app/gather_facts.h"
 #include "app/known_unmet.h"
+#include "app/make_names.h"
 #include "environment/build_environment.h"
 #include "host/path_survey.h"
 
 namespace loom::app {
 namespace {
+
+constexpr int kMaxPlanTries = 10;
 
 Result<void> check_directory(const std::string& cwd) {
   if (cwd.empty()) return {};
@@ -26,13 +32,12 @@ Result<void> check_directory(const std::string& cwd) {
 // either is spelled: a program must not be found where the command can put one.
 std::vector<AbsolutePath> usable_directories(const std::vector<AbsolutePath>& candidates,
                                              const std::vector<AbsolutePath>& excluded) {
+  host::PathSurveyor surveyor;
   std::vector<AbsolutePath> real_excluded;
-  for (const AbsolutePath& region : excluded) {
-    real_excluded.push_back(host::survey_path(region).real);
-  }
+  for (const AbsolutePath& region : excluded) real_excluded.push_back(surveyor.look(region).real);
   std::vector<AbsolutePath> usable;
   for (const AbsolutePath& candidate : candidates) {
-    const PathFact fact = host::survey_path(candidate);
+    const PathFact fact = surveyor.look(candidate);
     const bool writable =
         std::any_of(real_excluded.begin(), real_excluded.end(),
                     [&](const AbsolutePath& region) { return fact.real.is_within(region); });
@@ -55,6 +60,52 @@ Command make_command(const Session& session, RunRequest& request, const Survey& 
           .cwd = request.cwd};
 }
 
+Result<void> look_and_plan(Session& session, const Survey& survey, PlanRequest& question,
+                           JailPlan& plan) {
+  LOOM_TRY(question.facts, gather_facts(session, survey));
+  LOOM_TRY(plan, session.backend().plan(question));
+  return {};
+}
+
+// A plan that needs names on the host is made twice: the second time for a host that has them, and
+// keeps them. Somebody else may be at work there, so that takes more than one try at times.
+Result<void> settle_plan(Session& session, const Survey& survey, PlanRequest& question,
+                         PreparedRun& run, bool for_show) {
+  std::string changed;
+  for (int tries = 0; tries < kMaxPlanTries; ++tries) {
+    LOOM_TRY_VOID(look_and_plan(session, survey, question, run.plan));
+    if (run.plan.to_make.empty() || for_show) return {};
+    auto made = make_names(session, run.plan.to_make, question.facts);
+    if (!made && made.error().code != ErrorCode::kDenied) {
+      return tl::unexpected(std::move(made).error());
+    }
+    if (!made) {
+      changed = std::move(made).error().message;
+      continue;
+    }
+    const std::vector<MadeName> names = std::move(run.plan.to_make);
+    LOOM_TRY_VOID(look_and_plan(session, survey, question, run.plan));
+    if (run.plan.to_make == names && shows_made_names(question.facts, names, made->identities())) {
+      run.made.emplace(std::move(*made));
+      return {};
+    }
+    changed =
+        "protected path " + escaped(names.back().path.str()) + " changed while the run was planned";
+  }
+  return fail(ErrorCode::kDenied, changed + ", " + std::to_string(kMaxPlanTries) + " times");
+}
+
+// Where no pid namespace ends a jail with its first process, the caretaker ends it: whoever left
+// the group, and everybody when the helper is killed.
+Result<void> engage_caretaker(Session& session, PreparedRun& run) {
+  const bool ends_by_itself = run.launch.image != ImageKind::kLauncher || run.launch.jailed_pids;
+  if (ends_by_itself || run.made) return {};
+  LOOM_TRY(host::Caretaker* const caretaker, session.caretaker());
+  LOOM_TRY(host::MadeNames nothing_made, caretaker->make({}));
+  run.made.emplace(std::move(nothing_made));
+  return {};
+}
+
 }  // namespace
 
 Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
@@ -66,28 +117,26 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
   }
 
   LOOM_TRY(const Survey* const survey, session.survey(request.policy));
-  HostFacts facts = session.facts();
-  facts.paths.reserve(survey->paths.size());
-  host::PathSurveyor surveyor;
-  for (const SurveyPath& wanted : survey->paths) {
-    facts.paths.push_back(surveyor.look(wanted.path));
-  }
-
   PreparedRun run;
   run.id = request.id;
   run.command = make_command(session, request, *survey);
   run.policy = std::move(request.policy);
-  LOOM_TRY(run.plan, backend.plan({.policy = run.policy,
-                                   .command = run.command,
-                                   .demand = session.options().demand,
-                                   .keep_capabilities = session.options().keep_capabilities,
-                                   .facts = std::move(facts),
-                                   .nonce = session.next_nonce()}));
+  PlanRequest question{.policy = run.policy,
+                       .command = run.command,
+                       .demand = session.options().demand,
+                       .deny_unix_sockets = session.options().deny_unix_sockets,
+                       .explain_filter = request.for_show,
+                       .keep_capabilities = session.options().keep_capabilities,
+                       .facts = {},
+                       .nonce = session.next_nonce()};
+  LOOM_TRY_VOID(settle_plan(session, *survey, question, run, request.for_show));
+  if (request.for_show && !run.plan.to_make.empty()) return run;  // not what would be rendered
   LOOM_TRY(run.launch, backend.render(run.plan));
   if (session.options().demand != Demand::kBestEffort) {
     LOOM_TRY_VOID(audit_run(session, run));
     LOOM_TRY_VOID(refuse_known_unmet(session, run));
   }
+  if (!request.for_show) LOOM_TRY_VOID(engage_caretaker(session, run));
   return run;
 }
 

@@ -83,13 +83,11 @@ IdentityResult<void> publish(int argc, const char* const* argv) {
   LOOM_TRY(const PublicationGrounds grounds, gather_grounds(operands.policy));
   LOOM_TRY_VOID(admit_publication(places, grounds, kPlatform));
   LOOM_TRY_VOID(drop_capabilities());
-  LOOM_TRY(const WalkedDirectory home, walk_to_directory(places.home));
-  LOOM_TRY_VOID(admit_directories(home.passed, grounds.protected_paths));
+  LOOM_TRY(const guard::Landing file, walk_to_file(places.target));
+  LOOM_TRY_VOID(admit_directories(file.passed(), grounds.protected_paths));
 
   hold_back_ending_signals();
-  return replace_file(
-      home.handle.get(),
-      {.name = kGitconfigName, .temporary = temporary.c_str(), .content = operands.file});
+  return replace_file(file, temporary, operands.file);
 }
 
 // The client reads the line on stdout; on stderr it is for whoever reads the helper's log.

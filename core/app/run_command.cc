@@ -211,7 +211,7 @@ int run_command(int argc, const char* const* argv, spdlog::logger& log) {
   const RunOptions& options = parsed.options;
   auto report = ReportTarget::open(options.report_file);
   if (!report) return refuse(options, ReportTarget(), report.error().message);
-  auto decided = decide_for_person(options, options.demand, log);
+  auto decided = decide_for_person(options, Purpose::kRun, log);
   if (!decided) return refuse(options, *report, decided.error().message);
   auto terminal = Terminal::open();
   if (!terminal) return refuse(options, *report, terminal.error().message);

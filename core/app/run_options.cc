@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "guard/freeze.h"
 #include "policy/decode_policy.h"
 
 namespace loom::app {
@@ -76,6 +77,7 @@ void add_policy_options(CLI::App& app, RunOptions& options) {
 struct TypedWords {
   std::string demand = "platform";
   std::string report = "human";
+  std::string unix_sockets = "allow";
 };
 
 void take_words(const TypedWords& typed, RunOptions& options) {
@@ -85,6 +87,7 @@ void take_words(const TypedWords& typed, RunOptions& options) {
   options.report = typed.report == "json"   ? ReportForm::kJson
                    : typed.report == "none" ? ReportForm::kNone
                                             : ReportForm::kHuman;
+  options.deny_unix_sockets = typed.unix_sockets == "deny";
 }
 
 void add_other_options(CLI::App& app, RunOptions& options, TypedWords& typed, bool runs) {
@@ -93,12 +96,19 @@ void add_other_options(CLI::App& app, RunOptions& options, TypedWords& typed, bo
   app.add_option("--backend", options.backend, "Backend, by name or absolute path");
   app.add_option("--keep-caps", options.keep_capabilities, "Capabilities to keep, CAP_X,CAP_Y")
       ->delimiter(',');
+  app.add_option("--unix-sockets", typed.unix_sockets,
+                 "allow (default), or deny: of AF_UNIX, only connected pairs can be made")
+      ->check(CLI::IsMember({"allow", "deny"}));
   app.add_option("--cgroup-base", options.cgroup_base,
                  "Delegated control group for --memory-bytes and --pids (or LOOM_CGROUP_BASE)");
   app.add_option("--demand", typed.demand,
                  "What must hold: best-effort, platform (default) or full")
       ->check(CLI::IsMember({"best-effort", "platform", "full"}));
-  if (!runs) return;
+  if (!runs) {
+    app.add_flag("--filter", options.show_filter,
+                 "Print which system calls would be refused, and nothing else; needs no command");
+    return;
+  }
   app.add_option("--report", typed.report, "human (default), json or none")
       ->check(CLI::IsMember({"human", "json", "none"}));
   app.add_option("--report-file", options.report_file, "Where the report goes (default: stderr)");
@@ -178,7 +188,7 @@ ParsedOptions parse_run_options(const char* subcommand, int argc, const char* co
     return parsed;
   }
   take_words(typed, options);
-  if (options.command.empty()) {
+  if (options.command.empty() && !options.show_filter) {
     std::fprintf(stderr, "loom-exec: no command: loom-exec %s [options] -- COMMAND…\n", subcommand);
     parsed.exit_status = kUsageError;
   }
@@ -189,10 +199,8 @@ void resolve_parent_steps(RunOptions& options, const std::string& directory) {
   const auto resolve = [&](std::string& text) {
     const std::filesystem::path path(text);
     if (std::find(path.begin(), path.end(), "..") == path.end()) return;
-    std::error_code error;
-    const auto real =
-        std::filesystem::weakly_canonical(std::filesystem::path(directory) / path, error);
-    if (!error) text = real.string();
+    const auto real = guard::real_path((std::filesystem::path(directory) / path).string());
+    if (real) text = real->str();
   };
   resolve(options.workspace);
   resolve(options.cwd);

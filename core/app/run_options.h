@@ -29,9 +29,11 @@ struct RunOptions {
   Demand demand = Demand::kPlatform;
   std::string backend{};
   std::vector<std::string> keep_capabilities{};
+  bool deny_unix_sockets = false;
   std::string cgroup_base{};
   ReportForm report = ReportForm::kHuman;
   std::string report_file{};  // empty: standard error
+  bool show_filter = false;   // `plan` only: the system-call filter and nothing else
   std::vector<std::string> command{};
 };
 

@@ -67,10 +67,17 @@ bool take_value(std::string_view flag, const char* value, ServerFlags& flags) {
     flags.session.backend = value;
   } else if (flag == "--keep-caps") {
     flags.session.keep_capabilities = split_at_commas(value);
+  } else if (flag == "--unix-sockets") {
+    flags.session.deny_unix_sockets = std::string_view(value) == "deny";
+    return flags.session.deny_unix_sockets || std::string_view(value) == "allow";
   } else {
     return take_demand(value, flags.session.demand);
   }
   return true;
+}
+
+const char* choices_of(std::string_view flag) {
+  return flag == "--unix-sockets" ? "allow, deny" : "full, platform, best-effort";
 }
 
 // 0, or the exit status of a usage error that has been explained.
@@ -82,13 +89,14 @@ int parse_flags(int argc, const char* const* argv, ServerFlags& flags) {
       continue;
     }
     const bool takes_value = word == "--cgroup-base" || word == "--backend" ||
-                             word == "--keep-caps" || word == "--demand";
+                             word == "--keep-caps" || word == "--demand" ||
+                             word == "--unix-sockets";
     const std::string quoted = "\"" + escaped(word, 256) + "\"";
     if (!takes_value) return usage_error("unknown argument " + quoted);
     if (i + 1 == argc) return usage_error(quoted + " needs a value");
     if (!take_value(word, argv[++i], flags)) {
-      return usage_error(std::string(word) + ": \"" + escaped(argv[i], 256) +
-                         "\" is none of full, platform, best-effort");
+      return usage_error(std::string(word) + ": \"" + escaped(argv[i], 256) + "\" is none of " +
+                         choices_of(word));
     }
   }
   return 0;
@@ -117,7 +125,8 @@ void print_usage() {
   std::fputs(
       "usage: loom-exec [--allow-unenforced] [--backend NAME|PATH] [--demand "
       "full|platform|best-effort]\n"
-      "                 [--keep-caps CAP_X,CAP_Y] [--cgroup-base DIR]     serve a broker on stdio\n"
+      "                 [--keep-caps CAP_X,CAP_Y] [--unix-sockets allow|deny] [--cgroup-base DIR]\n"
+      "                                                                   serve a broker on stdio\n"
       "       loom-exec run [options] -- COMMAND…                         run one command in a "
       "jail\n"
       "       loom-exec plan [options] -- COMMAND…                        show what run would do\n"

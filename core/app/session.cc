@@ -72,6 +72,18 @@ TrialResult watch_trial(const host::SpawnedChild& child, int output, int deadlin
   return result;
 }
 
+// A trial whose image was not executed: kUnsupported when the kernel takes no such file, kSystem
+// when it was short of something.
+tl::unexpected<Error> not_executed(const host::SpawnedChild& child, const LaunchSpec& launch) {
+  ::waitpid(child.pid, nullptr, 0);
+  const int error = child.failure->error;
+  const bool short_of = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+  return fail(short_of ? ErrorCode::kSystem : ErrorCode::kUnsupported,
+              "start of " + launch.argv.front() + ": " +
+                  host::child_step_name(child.failure->step) + ": " + host::errno_text(error),
+              error);
+}
+
 }  // namespace
 
 std::vector<AbsolutePath> writable_regions(const Policy& policy) {
@@ -113,6 +125,8 @@ Result<void> Session::load(const host::Installation& installation) {
 
 Result<void> Session::pin_pieces(const host::Installation& installation) {
   facts_ = host::machine_facts();
+  limits_ = host::adjust_own_limits();
+  facts_.descriptor_limit = limits_.descriptors;
   groups_.reason = "no ceiling is asked for";
   if (options_.may_need_groups) {
     groups_ = host::detect_control_group_base(options_.cgroup_base);
@@ -130,8 +144,10 @@ Result<void> Session::pin_pieces(const host::Installation& installation) {
   return {};
 }
 
-ImageHandles Session::images() const noexcept {
-  return {.launcher = launcher_.handle.get(), .stage2 = stage2_.handle.get()};
+ImageHandles Session::images() const {
+  return {.launcher = launcher_.handle.get(),
+          .stage2 = stage2_.handle.get(),
+          .given_back = limits_.before};
 }
 
 std::string Session::next_nonce() { return std::to_string(++runs_); }
@@ -145,8 +161,28 @@ Result<void> Session::finish_probing() {
   probing_launches_ = false;
   if (!bytes) return tl::unexpected(std::move(bytes).error());
   facts_.backend = std::move(*bytes);
+  LOOM_TRY(features_, backend_->features(facts_));
+  if (!options_.runs_once) {
+    host::take_digest(launcher_);
+    host::take_digest(stage2_);
+  }
   probed_ = true;
   return {};
+}
+
+// Security: a command may have been given a region in which one of them lies.
+Result<std::vector<std::string>> Session::check_pins(const LaunchSpec& launch) {
+  std::vector<std::string> claims;
+  if (launch.image == ImageKind::kCommand) return claims;
+  LOOM_TRY_VOID(host::check_pin(stage2_));
+  if (launch.image != ImageKind::kLauncher) return claims;
+  LOOM_TRY_VOID(host::check_pin(launcher_));
+  claims.emplace_back("launcher-pins");
+  if (host::is_ours_to_write(launcher_)) {
+    claims.push_back("unheld:launcher-owner=" + launcher_.fact.path + " can be rewritten by uid " +
+                     std::to_string(facts_.uid));
+  }
+  return claims;
 }
 
 Result<const Survey*> Session::survey(const Policy& policy) {
@@ -160,6 +196,7 @@ Result<const Survey*> Session::survey(const Policy& policy) {
 
 Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams,
                                   std::uint64_t id) {
+  LOOM_TRY(std::vector<std::string> extras, check_pins(launch));
   PendingStart pending{.launch = &launch,
                        .streams = &streams,
                        .id = id,
@@ -185,7 +222,20 @@ Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& 
   return StartedRun{.child = std::move(*pending.child),
                     .entries = std::move(started->entries),
                     .group = std::move(pending.group),
-                    .no_group = std::move(pending.no_group)};
+                    .no_group = std::move(pending.no_group),
+                    .extras = std::move(extras)};
+}
+
+Result<host::Caretaker*> Session::caretaker() {
+  if (caretaker_ && !caretaker_->is_alive()) {
+    log(LogLevel::kWarning,
+        "the caretaker of absent protected paths was killed; there is a new one");
+    caretaker_.reset();
+  }
+  if (!caretaker_) {
+    LOOM_TRY(caretaker_, host::Caretaker::start());
+  }
+  return caretaker_.get();
 }
 
 void Session::log(LogLevel level, std::string_view utf8) {
@@ -233,6 +283,7 @@ Result<TrialResult> Session::try_launch(const LaunchSpec& launch, std::uint32_t 
                              .control = nothing.get()};
   LOOM_TRY(const host::SpawnedChild child, launch_child(launch, streams, images()));
   write_end.reset();
+  if (child.failure) return not_executed(child, launch);
   constexpr std::uint32_t kLongestTrial = 60'000;
   return watch_trial(child, read_end.get(), static_cast<int>(std::min(deadline_ms, kLongestTrial)));
 }

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "app/launch_child.h"
+#include "host/caretaker.h"
 #include "host/control_group.h"
 #include "host/control_group_base.h"
 #include "host/installation.h"
+#include "host/own_limits.h"
+#include "host/own_mounts.h"
 #include "host/pinned_program.h"
 
 namespace spdlog {
@@ -26,8 +29,11 @@ struct SessionOptions {
   std::vector<AbsolutePath> untrusted;  // regions a command may write: no launcher comes from there
   Demand demand = Demand::kBestEffort;
   std::vector<std::string> keep_capabilities;
+  bool deny_unix_sockets = false;  // --unix-sockets deny
   std::string cgroup_base;      // --cgroup-base or LOOM_CGROUP_BASE; empty: the helper's own group
   bool may_need_groups = true;  // false: it is known that no run will have a ceiling
+  // No second run will need to know whether the launcher changed after the first.
+  bool runs_once = false;
 };
 
 // The operator's base for control groups in the environment, where no flag names one.
@@ -45,6 +51,7 @@ struct StartedRun {
   std::vector<std::string> entries;         // what the backend claims besides
   std::optional<host::ControlGroup> group;  // holds the ceilings, when the child is in it
   std::string no_group;                     // why it is not, when ceilings were asked for
+  std::vector<std::string> extras;          // what the host claims of the programs it started
 };
 
 // One loaded backend with the programs it needs and what this machine offers it. Also the backend's
@@ -60,14 +67,16 @@ class Session final : public HostServices {
 
   [[nodiscard]] JailBackend& backend() noexcept { return *backend_; }
   [[nodiscard]] const SessionOptions& options() const noexcept { return options_; }
+  // What the hello says; after finish_probing, what was then found to be true.
   [[nodiscard]] const Features& features() const noexcept { return features_; }
   // Without paths; those belong to one run.
   [[nodiscard]] const HostFacts& facts() const noexcept { return facts_; }
   // A name no other run of this helper has.
   [[nodiscard]] std::string next_nonce();
 
-  // Before the first plan: what takes a launch to find out, and the sealed copy of stage 2. Once;
-  // later calls do nothing.
+  // Before the first plan: what takes a launch to find out, the sealed copy of stage 2, and what
+  // the pinned programs contain. Once; later calls do nothing. After an error (the launcher could
+  // not be tried just now) the next call tries again, and until one succeeds no run is planned.
   [[nodiscard]] Result<void> finish_probing();
 
   // The backend's survey for `policy`. Pure, so what it said about the same policy last time holds;
@@ -75,9 +84,16 @@ class Session final : public HostServices {
   // finish_probing.
   [[nodiscard]] Result<const Survey*> survey(const Policy& policy);
 
-  // Has the backend start `launch`, connected to `streams`. `id` names its control group.
+  // The mounts of the host, as they are now. Valid until the next call.
+  [[nodiscard]] Result<const host::ReachableMounts*> mounts() { return own_mounts_.now(); }
+
+  // Has the backend start `launch`, connected to `streams`. `id` names its control group. kDenied,
+  // "pin_changed: …", when a program that it runs was rewritten since the helper started.
   [[nodiscard]] Result<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams,
                                          std::uint64_t id);
+
+  // The helper's caretaker, alive: forked when it is first asked for, and anew after it was killed.
+  [[nodiscard]] Result<host::Caretaker*> caretaker();
 
   // Where runs get their control groups; the path is empty when facts().ceilings says why not.
   [[nodiscard]] const host::ControlGroupBase& control_groups() const noexcept { return groups_; }
@@ -99,7 +115,8 @@ class Session final : public HostServices {
   Session(SessionOptions options, spdlog::logger& log) : options_(std::move(options)), log_(log) {}
   [[nodiscard]] Result<void> load(const host::Installation& installation);
   [[nodiscard]] Result<void> pin_pieces(const host::Installation& installation);
-  [[nodiscard]] ImageHandles images() const noexcept;
+  [[nodiscard]] ImageHandles images() const;
+  [[nodiscard]] Result<std::vector<std::string>> check_pins(const LaunchSpec& launch);
   void enter_group(PendingStart& pending, pid_t child) const;
 
   SessionOptions options_;
@@ -107,10 +124,13 @@ class Session final : public HostServices {
   host::PinnedProgram launcher_;
   host::PinnedProgram stage2_;
   host::ControlGroupBase groups_;
+  host::OwnLimits limits_;
   HostFacts facts_;
   Features features_;
   std::optional<Policy> surveyed_;  // the policy that survey_ answers
   Survey survey_;
+  std::shared_ptr<host::Caretaker> caretaker_;
+  host::OwnMounts own_mounts_;
   PendingStart* pending_ = nullptr;  // set only while the backend's start runs
   bool probing_launches_ = false;    // true only while probe(kBeforePlan) runs
   bool probed_ = false;

@@ -4,9 +4,13 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "host/caretaker_message.h"
 
 namespace loom::host {
 
@@ -41,6 +45,21 @@ void die_with_parent(const ChildSpec& spec) noexcept {
     give_up(spec, ChildStep::kParentGone, errno);
   }
   if (::getppid() != spec.parent) give_up(spec, ChildStep::kParentGone, ESRCH);
+}
+
+// As the leader of its group, so that whoever ends the group ends all that comes of this process.
+// Does not wait: the helper stands still meanwhile.
+void register_with_caretaker(const ChildSpec& spec) noexcept {
+  if (spec.caretaker < 0) return;
+  struct timespec now;
+  if (::clock_gettime(CLOCK_BOOTTIME, &now) != 0) give_up(spec, ChildStep::kRegister, errno);
+  const CaretakerHead head{.verb = CaretakerVerb::kRegister,
+                           .more = 0,
+                           .run = spec.run,
+                           .registered_ns = now.tv_sec * 1'000'000'000 + now.tv_nsec};
+  if (::send(spec.caretaker, &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    give_up(spec, ChildStep::kRegister, errno);
+  }
 }
 
 // Dispositions first, then the mask: a pending signal must not find a handler of the helper's,
@@ -109,6 +128,7 @@ void child_main(const ChildSpec& spec) noexcept {
   wait_at_gate(spec);
   die_with_parent(spec);
   if (::setsid() < 0) give_up(spec, ChildStep::kSession, errno);
+  register_with_caretaker(spec);
   default_signals(spec);
   arrange_descriptors(spec);
   if (::chdir(spec.directory) != 0) give_up(spec, ChildStep::kDirectory, errno);

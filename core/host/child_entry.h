@@ -23,6 +23,7 @@ struct PlainLimit {
 enum class ChildStep : std::int32_t {
   kParentGone = 1,
   kSession,
+  kRegister,
   kSignals,
   kDescriptors,
   kDirectory,
@@ -52,6 +53,11 @@ struct ChildSpec {
   std::size_t move_count;
   const PlainLimit* limits;
   std::size_t limit_count;
+  // The helper's end of the caretaker's socket, close-on-exec: the caretaker is told that this
+  // process belongs to `run`, and sees the socket's end no sooner than this process executes. -1:
+  // none.
+  int caretaker;
+  std::uint64_t run;
   pid_t parent;          // the helper; a child whose parent is another by now exits
   bool die_with_parent;  // SIGKILL when the helper dies; a launcher arms that itself
   int report_fd;         // close-on-exec; a successful exec closes it, which is the good news
@@ -61,8 +67,9 @@ static_assert(std::is_trivially_copyable_v<ChildSpec>);
 // Runs in the child between fork and exec. Async-signal-safe calls only: no allocation, no
 // locks, no C++ library, no logging. Never returns.
 //
-// The gate, if there is one; then a new session, default signal dispositions and an empty mask,
-// SIGKILL when the helper dies, only the moved descriptors open across exec.
+// The gate, if there is one; then a new session, the word to the caretaker, default signal
+// dispositions and an empty mask, SIGKILL when the helper dies, only the moved descriptors open
+// across exec.
 [[noreturn]] void child_main(const ChildSpec& spec) noexcept;
 
 // The same in the shape clone(2) calls: `spec` points to a ChildSpec.

@@ -29,12 +29,18 @@ Result<UniqueFd> open_base(const std::string& base) {
   return directory;
 }
 
+// Whatever our creation mask takes away: we have to work in it.
+bool make_one(int base, const char* name) {
+  static constexpr mode_t kMode = 0755;
+  return ::mkdirat(base, name, kMode) == 0 && ::fchmodat(base, name, kMode, 0) == 0;
+}
+
 Result<void> make_directory(int base, const std::string& name) {
-  if (::mkdirat(base, name.c_str(), 0755) == 0) return {};
+  if (make_one(base, name.c_str())) return {};
   if (errno == EEXIST) {
     LOOM_TRY(const bool gone, remove_control_directory(base, name));
     if (!gone) return fail(ErrorCode::kSystem, "make " + name + ": another run is in it", EEXIST);
-    if (::mkdirat(base, name.c_str(), 0755) == 0) return {};
+    if (make_one(base, name.c_str())) return {};
   }
   const int error = errno;
   return fail(ErrorCode::kSystem, "make " + name + ": " + errno_text(error), error);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <iterator>
+#include <optional>
 
 #include "host/errno_text.h"
 #include "host/memory_file.h"
@@ -15,7 +17,14 @@ namespace loom::host {
 namespace {
 
 constexpr std::size_t kMaxMountinfoBytes = 16u << 20;
-constexpr int kMountPointField = 4;  // proc_pid_mountinfo(5), counted from 0
+// proc_pid_mountinfo(5), counted from 0.
+constexpr int kIdField = 0;
+constexpr int kParentField = 1;
+constexpr int kDeviceField = 2;
+constexpr int kRootField = 3;
+constexpr int kMountPointField = 4;
+// What d_path(9) puts behind the name of a directory that was removed under its mount.
+constexpr std::string_view kRemoved = "//deleted";
 
 bool is_octal(char c) noexcept { return c >= '0' && c <= '7'; }
 
@@ -69,7 +78,47 @@ std::vector<std::string> points_where(std::string_view mountinfo, Wanted wanted)
   return points;
 }
 
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<AbsolutePath> path_of(std::string_view field) {
+  std::string text = undo_escapes(field);
+  if (text.empty() || std::string_view(text).ends_with(kRemoved)) return std::nullopt;
+  if (text.front() != '/') text.insert(text.begin(), '/');
+  auto path = AbsolutePath::parse(text);
+  if (!path) return std::nullopt;
+  return *std::move(path);
+}
+
+std::optional<MountRow> parse_row(std::string_view line) {
+  const auto id = number_of(field_of(line, kIdField));
+  const auto parent = number_of(field_of(line, kParentField));
+  auto root = path_of(field_of(line, kRootField));
+  auto point = path_of(field_of(line, kMountPointField));
+  if (!id || !parent || !root || !point) return std::nullopt;
+  return MountRow{.id = *id,
+                  .parent = *parent,
+                  .device = std::string(field_of(line, kDeviceField)),
+                  .root = *std::move(root),
+                  .point = *std::move(point),
+                  .type = std::string(type_of(line))};
+}
+
 }  // namespace
+
+std::vector<MountRow> parse_mount_rows(std::string_view mountinfo) {
+  std::vector<MountRow> rows;
+  while (!mountinfo.empty()) {
+    const auto end = mountinfo.find('\n');
+    if (auto row = parse_row(mountinfo.substr(0, end))) rows.push_back(*std::move(row));
+    mountinfo.remove_prefix(end == std::string_view::npos ? mountinfo.size() : end + 1);
+  }
+  return rows;
+}
 
 std::vector<std::string> parse_mount_points(std::string_view mountinfo) {
   return points_where(mountinfo, [](std::string_view) { return true; });
@@ -108,6 +157,11 @@ Result<Bytes> MountTable::read() const {
 Result<std::vector<std::string>> MountTable::mount_points() const {
   LOOM_TRY(const Bytes text, read());
   return parse_mount_points(as_text(text));
+}
+
+Result<std::vector<MountRow>> MountTable::rows() const {
+  LOOM_TRY(const Bytes text, read());
+  return parse_mount_rows(as_text(text));
 }
 
 Result<std::vector<std::string>> MountTable::mount_points_of_type(std::string_view type) const {

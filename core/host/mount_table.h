@@ -1,14 +1,30 @@
 #pragma once
 
+#include <loom/absolute_path.h>
 #include <loom/bytes.h>
 #include <loom/result.h>
 #include <loom/unique_fd.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace loom::host {
+
+// One line of a mount table (proc_pid_mountinfo(5)), octal escapes undone.
+struct MountRow {
+  std::uint64_t id = 0;
+  std::uint64_t parent = 0;  // the mount that holds the mount point
+  std::string device{};      // "major:minor" of the file system
+  AbsolutePath root;         // what of the file system is shown; "/net:[…]" for a namespace
+  AbsolutePath point;
+  std::string type{};
+  friend bool operator==(const MountRow&, const MountRow&) = default;
+};
+
+// The lines in their order. One whose directory is gone, or that has too few fields, is left out.
+[[nodiscard]] std::vector<MountRow> parse_mount_rows(std::string_view mountinfo);
 
 // The mount points of one mountinfo text, sorted, octal escapes undone. Repeats are kept.
 [[nodiscard]] std::vector<std::string> parse_mount_points(std::string_view mountinfo);
@@ -27,6 +43,9 @@ class MountTable {
  public:
   [[nodiscard]] static Result<MountTable> open(int pid);
   [[nodiscard]] Result<std::vector<std::string>> mount_points() const;
+  [[nodiscard]] Result<std::vector<MountRow>> rows() const;
+  // For poll(2): POLLPRI once the table is another than at the open, or the last poll.
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
   [[nodiscard]] Result<std::vector<std::string>> mount_points_of_type(std::string_view type) const;
 
  private:

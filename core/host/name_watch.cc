@@ -1,5 +1,6 @@
 #include "host/name_watch.h"
 
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -8,16 +9,29 @@
 #include <cstring>
 #include <utility>
 
+#include "guard/open_without_links.h"
+#include "guard/walk.h"
 #include "host/errno_text.h"
 
 namespace loom::host {
 namespace {
 
 constexpr std::uint32_t kEvents =
-    IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW | IN_MASK_ADD;
+    IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR | IN_MASK_ADD;
 
 tl::unexpected<Error> failed(const std::string& what, int error) {
   return fail(ErrorCode::kSystem, "watch " + what + ": " + errno_text(error), error);
+}
+
+// Few names lead through a link: what a system root that is one shows.
+guard::Opened open_directory(const AbsolutePath& path) {
+  guard::Opened opened = guard::open_without_links(path, O_DIRECTORY);
+  if (opened.error != ELOOP) return opened;
+  const auto landing = guard::walk(path.str() + '/');
+  if (!landing) return {.handle = {}, .error = landing.error().sys_errno};
+  auto handle = landing->mount_source();
+  if (!handle) return {.handle = {}, .error = handle.error().sys_errno};
+  return {.handle = std::move(*handle), .error = 0};
 }
 
 }  // namespace
@@ -32,14 +46,27 @@ Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>& paths) {
 
 Result<void> NameWatch::add(const AbsolutePath& path) {
   for (AbsolutePath at = path; !at.is_root(); at = at.parent()) {
-    const std::string directory = at.parent().str();
-    const int watch = ::inotify_add_watch(queue_.get(), directory.c_str(), kEvents);
-    if (watch < 0 && (errno == ENOENT || errno == ENOTDIR)) continue;  // its maker is seen above
-    if (watch < 0 && errno == EACCES) continue;  // nor could we see what lies in it
-    if (watch < 0) return failed(directory, errno);
-    names_[watch][std::string(at.name())].push_back(path);
+    auto watched = directories_.find(at.parent());
+    if (watched == directories_.end()) {
+      watched = directories_.emplace(at.parent(), watch_directory(at.parent())).first;
+    }
+    const Watched& directory = watched->second;
+    const int error = directory.error;
+    if (error == ENOENT || error == ENOTDIR) continue;  // its maker is seen above
+    if (error == EACCES) continue;                      // nor could we see what lies in it
+    if (error != 0) return failed(at.parent().str(), error);
+    names_[directory.watch][std::string(at.name())].push_back(path);
   }
   return {};
+}
+
+// inotify knows names only, hence the one of a handle.
+NameWatch::Watched NameWatch::watch_directory(const AbsolutePath& path) const {
+  const guard::Opened opened = open_directory(path);
+  if (!opened.handle) return {.watch = -1, .error = opened.error != 0 ? opened.error : ELOOP};
+  const std::string name = "/proc/self/fd/" + std::to_string(opened.handle.get());
+  const int watch = ::inotify_add_watch(queue_.get(), name.c_str(), kEvents);
+  return {.watch = watch, .error = watch < 0 ? errno : 0};
 }
 
 void NameWatch::note(int watch, const std::string& name) {

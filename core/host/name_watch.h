@@ -15,8 +15,8 @@ namespace loom::host {
 //
 // Looking twice cannot tell that a name was another's in between; the kernel's word can
 // (inotify(7)). Watches every existing directory of each path, the path itself by its name in the
-// last of them. Meant for a moment: what changes often enough overflows the kernel's queue, and
-// then every path counts as changed.
+// last of them. A link on the way is followed as the guard does (guard/walk.h). Meant for a moment:
+// what changes often enough overflows the kernel's queue, and then every path counts as changed.
 class NameWatch {
  public:
   // Fails with kSystem where the user has no watches left.
@@ -27,10 +27,16 @@ class NameWatch {
 
  private:
   explicit NameWatch(UniqueFd queue) : queue_(std::move(queue)) {}
+  struct Watched {
+    int watch = -1;
+    int error = 0;
+  };
   [[nodiscard]] Result<void> add(const AbsolutePath& path);
+  [[nodiscard]] Watched watch_directory(const AbsolutePath& path) const;
   void note(int watch, const std::string& name);
 
   UniqueFd queue_;
+  std::map<AbsolutePath, Watched> directories_;
   // A directory's watch and a name in it: whose way leads there.
   std::map<int, std::map<std::string, std::vector<AbsolutePath>>> names_;
   std::set<AbsolutePath> changed_;

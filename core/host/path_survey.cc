@@ -1,46 +1,30 @@
 #include "host/path_survey.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <loom/check.h>
-#include <loom/unique_fd.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
+
+#include "guard/file_system.h"
+#include "guard/freeze.h"
+#include "guard/open_without_links.h"
+#include "guard/path_walk.h"
+#include "guard/placeholder.h"
 
 namespace loom::host {
 
 namespace {
 
-constexpr std::size_t kMaxLinks = 40;  // as the kernel (path_resolution(7))
-
-FileIdentity identity_of(const struct stat& about) noexcept {
-  return FileIdentity{.device = about.st_dev, .inode = about.st_ino};
-}
+using guard::FileSystemKind;
+using guard::identity_of;
 
 PathKind kind_of(const struct stat& about) noexcept {
   if (S_ISDIR(about.st_mode)) return PathKind::kDirectory;
   return S_ISREG(about.st_mode) ? PathKind::kRegular : PathKind::kOther;
-}
-
-void set_object(PathFact& fact, const struct stat& about) noexcept {
-  fact.kind = kind_of(about);
-  fact.identity = identity_of(about);
-  fact.link_count = about.st_nlink;
-}
-
-AbsolutePath parse_walked(const std::string& text) {
-  auto path = AbsolutePath::parse(text);
-  LOOM_CHECK(path.has_value());  // made of a path and of link texts, which hold no NUL
-  return std::move(*path);
 }
 
 PathFact fact_without_links(const AbsolutePath& path) {
@@ -54,6 +38,11 @@ PathFact fact_without_links(const AbsolutePath& path) {
                   .error = 0};
 }
 
+// The name is the last component, so the NUL ends it. The root has none, and is its own parent.
+const char* name_in_parent(const AbsolutePath& path) noexcept {
+  return path.is_root() ? "." : path.name().data();
+}
+
 // The text of a link named in `parent`; empty when it cannot be read.
 std::string read_link(int parent, const char* name) {
   std::array<char, PATH_MAX> text;
@@ -61,135 +50,25 @@ std::string read_link(int parent, const char* name) {
   return size <= 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-// Follows links itself, one component at a time.
-class Walk {
- public:
-  explicit Walk(const AbsolutePath& path) : fact_(fact_without_links(path)) {
-    push_components(path.str());
-  }
-
-  PathFact run() && {
-    int error = start_at_root();
-    while (error == 0 && !left_.empty()) {
-      component_ = std::move(left_.back());
-      left_.pop_back();
-      error = step();
-    }
-    if (error == 0) {
-      finish_found();
-    } else {
-      finish_missing(error);
-    }
-    return std::move(fact_);
-  }
-
- private:
-  // Last component deepest in the stack. Empty components are kept: "file/" must find a directory.
-  void push_components(std::string_view text) {
-    for (;;) {
-      const auto slash = text.rfind('/');
-      left_.emplace_back(slash == std::string_view::npos ? text : text.substr(slash + 1));
-      if (slash == std::string_view::npos) return;
-      text = text.substr(0, slash);
-    }
-  }
-
-  int enter(UniqueFd handle) {
-    if (::fstat(handle.get(), &about_) != 0) return errno;
-    here_ = std::move(handle);
-    return 0;
-  }
-
-  int start_at_root() {
-    UniqueFd root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!root) return errno;
-    real_.clear();
-    const int error = enter(std::move(root));
-    parent_ = identity_of(about_);
-    return error;
-  }
-
-  int step() {
-    if (component_.empty() || component_ == ".") return S_ISDIR(about_.st_mode) ? 0 : ENOTDIR;
-    if (component_ == "..") return step_up();
-    UniqueFd next(::openat(here_.get(), component_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (!next) return errno;
-    struct stat about {};
-    if (::fstat(next.get(), &about) != 0) return errno;
-    if (S_ISLNK(about.st_mode)) return follow(next.get());
-    parent_ = identity_of(about_);
-    about_ = about;
-    here_ = std::move(next);
-    real_ += '/' + component_;
-    return 0;
-  }
-
-  int step_up() {
-    if (!S_ISDIR(about_.st_mode)) return ENOTDIR;
-    if (real_.empty()) return 0;
-    UniqueFd up(::openat(here_.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!up) return errno;
-    real_.erase(real_.rfind('/'));
-    if (const int error = enter(std::move(up)); error != 0) return error;
-    struct stat above {};
-    parent_ = ::fstatat(here_.get(), "..", &above, AT_SYMLINK_NOFOLLOW) == 0 ? identity_of(above)
-                                                                             : FileIdentity{};
-    return 0;
-  }
-
-  int follow(int link) {
-    if (fact_.links.size() == kMaxLinks) return ELOOP;
-    std::array<char, PATH_MAX> text;
-    const ssize_t size = ::readlinkat(link, "", text.data(), text.size());
-    if (size < 0) return errno;
-    const std::string_view target(text.data(), static_cast<std::size_t>(size));
-    fact_.links.push_back(
-        LinkFact{.place = parse_walked(real_ + '/' + component_), .target = std::string(target)});
-    push_components(target);
-    return target.starts_with('/') ? start_at_root() : 0;
-  }
-
-  void finish_found() {
-    fact_.real = parse_walked(real_.empty() ? "/" : real_);
-    fact_.parent_identity = parent_;
-    set_object(fact_, about_);
-  }
-
-  void finish_missing(int error) {
-    const AbsolutePath deepest = parse_walked(real_.empty() ? "/" : real_);
-    std::string text = real_ + '/' + component_;
-    for (; !left_.empty(); left_.pop_back()) text += '/' + left_.back();
-    fact_.real = parse_walked(text);
-    fact_.error = error;
-    const bool directory = S_ISDIR(about_.st_mode);
-    if (directory && fact_.real.parent() == deepest) fact_.parent_identity = identity_of(about_);
-  }
-
-  PathFact fact_;
-  std::vector<std::string> left_;  // components to go, the next one last
-  std::string component_;          // the one in work
-  std::string real_;               // walked so far; empty for the root
-  UniqueFd here_;                  // the object at real_
-  struct stat about_ {};           // of here_
-  FileIdentity parent_;            // of the directory that holds here_
-};
-
 }  // namespace
 
 // Four system calls when no link is on the way, which is nearly always: the parent in one step, and
 // the object by name in it. One is left where the last path had the same parent.
 //
-// Nothing when a link is met (but one at the end) or the kernel is older than 5.6.
+// Nothing when a link is met (but one at the end), or an automounter.
 std::optional<PathFact> PathSurveyor::look_in_one_step(const AbsolutePath& path) {
   struct stat about {};
   auto fact = look_in(asked_, path, about);
   if (!fact || !S_ISLNK(about.st_mode)) return fact;
-  return look_at_target(path, read_link(asked_.handle.get(), path.name().data()));
+  return look_at_target(path, about);
 }
 
 // /bin -> usr/bin and its kind: one link at the very end, whose target has none and climbs nowhere.
 std::optional<PathFact> PathSurveyor::look_at_target(const AbsolutePath& path,
-                                                     const std::string& target) {
+                                                     const struct stat& link) {
+  if (!asked_.kind) asked_.kind = guard::file_system_of(asked_.handle.get());
+  if (guard::why_not_followed(link, asked_.about, *asked_.kind)) return std::nullopt;
+  const std::string target = read_link(asked_.handle.get(), path.name().data());
   if (target.empty() || target.find("..") != std::string::npos) return std::nullopt;
   const std::string parent = path.parent().is_root() ? "/" : path.parent().str() + '/';
   const auto led = AbsolutePath::parse(target.front() == '/' ? target : parent + target);
@@ -212,13 +91,21 @@ std::optional<PathFact> PathSurveyor::look_in(Directory& parent, const AbsoluteP
     const bool answer = fact.error == ENOENT || fact.error == ENOTDIR || fact.error == EACCES;
     return answer ? std::optional(std::move(fact)) : std::nullopt;
   }
-  fact.parent_identity = parent.identity;
-  // The name is the last component, so the NUL ends it. The root has none, and is its own parent.
-  const char* const name = path.is_root() ? "." : path.name().data();
+  if (parent.automount) return std::nullopt;
+  fact.parent_identity = identity_of(parent.about);
+  const char* const name = name_in_parent(path);
   if (::fstatat(parent.handle.get(), name, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
-    fact.error = errno;
-  } else {
-    set_object(fact, about);
+    fact.error = parent.placeholder ? ENOENT : errno;
+    return fact;
+  }
+  if (is_automount_in(parent, name, about)) return std::nullopt;
+  fact.kind = kind_of(about);
+  fact.identity = identity_of(about);
+  fact.link_count = about.st_nlink;
+  if (guard::bears_mark(about.st_mode) && guard::is_placeholder(parent.handle.get(), name)) {
+    fact.kind = PathKind::kMissing;
+    fact.link_count = 0;
+    fact.error = ENOENT;
   }
   return fact;
 }
@@ -226,34 +113,86 @@ std::optional<PathFact> PathSurveyor::look_in(Directory& parent, const AbsoluteP
 // 0 or errno.
 int PathSurveyor::enter(Directory& directory, const AbsolutePath& path) {
   if (directory.handle && directory.path == path) return 0;
-  open_how how{};
-  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_NO_SYMLINKS;
-  const long opened = ::syscall(SYS_openat2, AT_FDCWD, path.str().c_str(), &how, sizeof how);
-  const int error = errno;
-  directory.handle.reset(static_cast<int>(opened));
-  if (!directory.handle) return error;
+  guard::Opened opened = guard::open_without_links(path, O_DIRECTORY);
   struct stat about {};
-  if (::fstat(directory.handle.get(), &about) != 0) {
-    const int broken = errno;
-    directory.handle.reset();
-    return broken;
+  if (opened.handle && ::fstat(opened.handle.get(), &about) != 0) {
+    opened = {.handle = {}, .error = errno};
+  }
+  directory.handle = std::move(opened.handle);
+  if (!directory.handle) {
+    if (opened.error != ELOOP) known_.try_emplace(path);
+    return opened.error;
   }
   directory.path = path;
-  directory.identity = identity_of(about);
+  directory.about = about;
+  directory.kind.reset();
+  directory.placeholder =
+      guard::bears_mark(about.st_mode) && guard::is_placeholder(directory.handle.get());
+  directory.automount = is_automount(directory.handle.get(), about);
+  known_[path].fact = DirectoryFact{
+      .path = path, .identity = identity_of(about), .placeholder = directory.placeholder};
   return 0;
 }
 
+bool PathSurveyor::is_automount(int handle, const struct stat& about) {
+  if (!guard::may_be_automount(about)) return false;
+  if (std::find(ordinary_.begin(), ordinary_.end(), about.st_dev) != ordinary_.end()) return false;
+  if (guard::file_system_of(handle) == FileSystemKind::kAutomount) return true;
+  ordinary_.push_back(about.st_dev);
+  return false;
+}
+
+bool PathSurveyor::is_automount_in(const Directory& parent, const char* name,
+                                   const struct stat& about) {
+  if (!guard::may_be_automount(about) || about.st_dev == parent.about.st_dev) return false;
+  if (std::find(ordinary_.begin(), ordinary_.end(), about.st_dev) != ordinary_.end()) return false;
+  const UniqueFd handle(::openat(parent.handle.get(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  return handle && is_automount(handle.get(), about);
+}
+
+PathFact PathSurveyor::walk(const AbsolutePath& path) {
+  guard::Frozen frozen = guard::freeze(path);
+  for (const DirectoryFact& directory : frozen.directories) {
+    known_[directory.path].fact = directory;
+  }
+  return std::move(frozen.fact);
+}
+
 PathFact PathSurveyor::look(const AbsolutePath& path) {
-  if (auto fact = look_in_one_step(path)) return std::move(*fact);
-  return Walk(path).run();
+  auto quick = look_in_one_step(path);
+  PathFact fact = quick ? std::move(*quick) : walk(path);
+  note(fact.real);
+  return fact;
+}
+
+void PathSurveyor::note(const AbsolutePath& real) {
+  if (real.is_root()) return;
+  AbsolutePath parent = real.parent();
+  if (parents_.empty() || parents_.back() != parent) parents_.push_back(std::move(parent));
+}
+
+PathSurveyor::Known& PathSurveyor::find_directory(const AbsolutePath& path) {
+  const auto known = known_.find(path);
+  if (known != known_.end()) return known->second;
+  Directory directory;
+  static_cast<void>(enter(directory, path));
+  return known_[path];
+}
+
+std::vector<DirectoryFact> PathSurveyor::directories() {
+  for (const AbsolutePath& parent : parents_) {
+    for (AbsolutePath path = parent;; path = path.parent()) {
+      Known& known = find_directory(path);
+      if (std::exchange(known.above, true) || path.is_root()) break;
+    }
+  }
+  std::vector<DirectoryFact> sorted;
+  for (const auto& [path, known] : known_) {
+    if (known.above && known.fact) sorted.push_back(*known.fact);
+  }
+  return sorted;
 }
 
 PathFact survey_path(const AbsolutePath& path) { return PathSurveyor().look(path); }
-
-bool is_directory(const AbsolutePath& path) noexcept {
-  struct stat about {};
-  return ::stat(path.str().c_str(), &about) == 0 && S_ISDIR(about.st_mode);
-}
 
 }  // namespace loom::host

@@ -1,6 +1,7 @@
 #include "host/pinned_program.h"
 
 #include <fcntl.h>
+#include <loom/digest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ namespace loom::host {
 
 namespace {
 
-constexpr std::size_t kMaxStage2Bytes = 64u << 20;
+constexpr std::size_t kMaxProgramBytes = 64u << 20;
 
 PinnedProgram absent(std::string reason) {
   PinnedProgram program;
@@ -34,6 +35,34 @@ std::optional<std::string> refusal(int handle, const struct stat& about) {
   return std::nullopt;
 }
 
+std::int64_t nanoseconds(const timespec& time) noexcept {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+FileStamp stamp_of(const struct stat& about) noexcept {
+  return {.size = static_cast<std::uint64_t>(about.st_size),
+          .modified_ns = nanoseconds(about.st_mtim),
+          .changed_ns = nanoseconds(about.st_ctim)};
+}
+
+// Nothing when it cannot be looked at any more.
+std::optional<FileStamp> stamp_now(const PinnedProgram& program) {
+  struct stat about {};
+  if (::fstat(program.handle.get(), &about) != 0) return std::nullopt;
+  return stamp_of(about);
+}
+
+// Empty when it cannot be read, or is too large for a program. An O_PATH handle reads nothing
+// itself, hence the second opening.
+std::string digest_now(const PinnedProgram& program) {
+  const std::string link = "/proc/self/fd/" + std::to_string(program.handle.get());
+  const UniqueFd file(::open(link.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  const auto contents = read_all(file.get(), kMaxProgramBytes, "a pinned program");
+  return contents ? sha256_hex(*contents) : std::string();
+}
+
 PinnedProgram pin(const std::string& path, int open_flags) {
   UniqueFd handle(::open(path.c_str(), open_flags | O_CLOEXEC));
   if (!handle) return absent(path + ": " + errno_text(errno));
@@ -44,6 +73,7 @@ PinnedProgram pin(const std::string& path, int open_flags) {
   program.fact.present = true;
   program.fact.path = path;
   program.fact.identity = FileIdentity{.device = about.st_dev, .inode = about.st_ino};
+  program.stamp = stamp_of(about);
   program.handle = std::move(handle);
   return program;
 }
@@ -138,13 +168,44 @@ PinnedProgram find_stage2(const std::string& file) {
 
 Result<void> seal_stage2(PinnedProgram& program) {
   if (!program.handle) return {};
-  auto copy = make_executable_copy("loom-stage2", program.handle.get(), kMaxStage2Bytes);
+  auto copy = make_executable_copy("loom-stage2", program.handle.get(), kMaxProgramBytes);
   if (copy) {
     program.handle = std::move(*copy);
+    program.sealed = true;
   } else if (copy.error().code != ErrorCode::kUnsupported) {
     return tl::unexpected(std::move(copy).error());
   }
   return {};
+}
+
+void take_digest(PinnedProgram& program) {
+  if (!program.handle || program.sealed) return;
+  std::string digest = digest_now(program);
+  // Read before a change and after it alike: both stamps are the one of the opening.
+  if (stamp_now(program) == program.stamp) program.digest = std::move(digest);
+}
+
+Result<void> check_pin(PinnedProgram& program) {
+  if (!program.handle || program.sealed) return {};
+  const auto now = stamp_now(program);
+  if (now == program.stamp) return {};
+  const bool same = now && !program.digest.empty() && digest_now(program) == program.digest &&
+                    stamp_now(program) == now;
+  if (!same) {
+    return fail(ErrorCode::kDenied,
+                "pin_changed: " + program.fact.path +
+                    " is not the program any more that was chosen at the start: start again");
+  }
+  program.stamp = *now;
+  return {};
+}
+
+bool is_ours_to_write(const PinnedProgram& program) {
+  if (!program.handle || program.sealed || ::geteuid() == 0) return false;
+  struct stat about {};
+  if (::fstat(program.handle.get(), &about) != 0) return false;
+  return about.st_uid == ::geteuid() ||
+         ::faccessat(program.handle.get(), "", W_OK, AT_EMPTY_PATH | AT_EACCESS) == 0;
 }
 
 }  // namespace loom::host

@@ -5,17 +5,29 @@
 #include <loom/result.h>
 #include <loom/unique_fd.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace loom::host {
 
+// What changes when somebody writes to a file, or links, unlinks or renames it.
+struct FileStamp {
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;  // mtime
+  std::int64_t changed_ns = 0;   // ctime
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
 // A program chosen once and executed by handle from then on. Without a handle, fact.present is
 // false and fact.reason says why.
 struct PinnedProgram {
   PieceFact fact;
-  UniqueFd handle;  // launcher: O_PATH of the file; stage 2: a sealed executable copy
+  UniqueFd handle;     // launcher: O_PATH of the file; stage 2: a sealed executable copy
+  FileStamp stamp;     // of the file, when it was opened or last found to be the same
+  std::string digest;  // SHA-256 of its contents then, once it was taken; empty: not, or unreadable
+  bool sealed = false;  // nobody can write to it
 };
 
 // The launcher: an absolute path as it is, or a name looked up in `search_path` (colon separated;
@@ -30,5 +42,19 @@ struct PinnedProgram {
 // Where executable memory files are forbidden the file itself stays, by handle. After an error the
 // handle is as it was, and a later try may succeed.
 [[nodiscard]] Result<void> seal_stage2(PinnedProgram& program);
+
+// Takes the digest, unless the program is sealed or absent, cannot be read (mode 4711), or changed
+// since it was opened; then there is none, and from there on every change is a refusal.
+void take_digest(PinnedProgram& program);
+
+// Before each launch: whether the file behind the handle is still what was pinned. Costs one fstat
+// as long as its stamp is the same. A changed stamp over the same contents (a new link, a package
+// that was installed again) is remembered; anything else is kDenied, "pin_changed: …", naming the
+// file. Detects a rewrite, and undoes none.
+[[nodiscard]] Result<void> check_pin(PinnedProgram& program);
+
+// Whether this process's user may rewrite the file, or could allow himself to. Never asked for the
+// superuser, who may rewrite everything.
+[[nodiscard]] bool is_ours_to_write(const PinnedProgram& program);
 
 }  // namespace loom::host

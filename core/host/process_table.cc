@@ -2,15 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <loom/unique_fd.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ constexpr std::size_t kStatBytes = 1'024;  // a line has 52 numbers and a name o
 // Words after the name, counted from 0 (proc_pid_stat(5) counts the pid as 1 and the name as 2).
 constexpr int kStateWord = 0;
 constexpr int kParentWord = 1;
+constexpr int kGroupWord = 2;
+constexpr int kSessionWord = 3;
 constexpr int kBirthWord = 19;
 
 template <class Number>
@@ -95,13 +98,16 @@ char read_process_state(std::int32_t pid) {
   return process_state(read_stat(pid, buffer));
 }
 
-Result<std::vector<ProcessRow>> read_process_table() {
+namespace {
+
+// Calls `take` with each process's line of /proc/<pid>/stat.
+Result<void> for_each_stat(const std::function<void(std::string_view)>& take) {
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(::opendir("/proc"), &::closedir);
   if (!proc) {
     const int error = errno;
     return fail(ErrorCode::kSystem, "open /proc: " + errno_text(error), error);
   }
-  std::vector<ProcessRow> rows;
+  std::array<char, kStatBytes> buffer;
   for (;;) {
     errno = 0;  // the only way to tell the end from a failure (readdir(3))
     const dirent* const entry = ::readdir(proc.get());
@@ -109,11 +115,37 @@ Result<std::vector<ProcessRow>> read_process_table() {
       const int error = errno;
       return fail(ErrorCode::kSystem, "list /proc: " + errno_text(error), error);
     }
-    if (entry == nullptr) return rows;
-    const auto pid = parse_number<std::int32_t>(entry->d_name);
-    if (!pid) continue;
-    if (const auto row = read_process(*pid)) rows.push_back(*row);
+    if (entry == nullptr) return {};
+    if (const auto pid = parse_number<std::int32_t>(entry->d_name)) take(read_stat(*pid, buffer));
   }
+}
+
+}  // namespace
+
+Result<std::vector<ProcessRow>> read_process_table() {
+  std::vector<ProcessRow> rows;
+  LOOM_TRY_VOID(for_each_stat([&rows](std::string_view text) {
+    if (const auto row = parse_process_stat(text)) rows.push_back(*row);
+  }));
+  return rows;
+}
+
+Result<std::vector<ProcessRow>> read_group(const ProcessRow& leader) {
+  std::vector<ProcessRow> rows;
+  bool reused = false;
+  LOOM_TRY_VOID(for_each_stat([&](std::string_view text) {
+    const auto row = parse_process_stat(text);
+    if (!row) return;
+    // While the group has members nobody gets its number: a stranger who has it is proof that all
+    // of them have ended.
+    reused = reused || (row->pid == leader.pid && row->birth != leader.birth);
+    const std::string_view rest = after_name(text);
+    const bool member = parse_number<std::int32_t>(word_of(rest, kGroupWord)) == leader.pid &&
+                        parse_number<std::int32_t>(word_of(rest, kSessionWord)) == leader.pid;
+    if (member && process_state(text) != 'Z' && process_state(text) != 'X') rows.push_back(*row);
+  }));
+  if (reused) rows.clear();
+  return rows;
 }
 
 Result<std::vector<std::int32_t>> read_children(std::int32_t pid) {
@@ -137,7 +169,7 @@ Result<std::vector<std::int32_t>> read_children(std::int32_t pid) {
   }
 }
 
-bool shares_namespaces(std::int32_t pid, bool network) {
+bool shares_namespaces(std::int32_t pid, NamespaceKinds kinds) {
   const auto same = [pid](const char* kind) {
     struct stat ours {};
     struct stat theirs {};
@@ -146,18 +178,22 @@ bool shares_namespaces(std::int32_t pid, bool network) {
     return ::stat(own.c_str(), &ours) == 0 && ::stat(other.c_str(), &theirs) == 0 &&
            ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
   };
-  return same("mnt") || same("pid") || (network && same("net"));
+  return same("mnt") || (kinds.pids && same("pid")) || (kinds.network && same("net"));
 }
 
-void signal_process(const ProcessRow& row, int signal) noexcept {
-  if (row.pid <= 0) return;
-  const long opened = ::syscall(SYS_pidfd_open, row.pid, 0u);
-  const UniqueFd pidfd(static_cast<int>(opened));
-  if (!pidfd) return;
+UniqueFd open_process(const ProcessRow& row) noexcept {
+  if (row.pid <= 0) return UniqueFd();
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, row.pid, 0u)));
+  if (!pidfd) return UniqueFd();
   // The descriptor first, the birth second: if the number changed hands in between, the birth is
   // another.
   const auto now = read_process(row.pid);
-  if (!now || now->birth != row.birth) return;
+  return now && now->birth == row.birth ? std::move(pidfd) : UniqueFd();
+}
+
+void signal_process(const ProcessRow& row, int signal) noexcept {
+  const UniqueFd pidfd = open_process(row);
+  if (!pidfd) return;
   ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0u);
 }
 

@@ -2,6 +2,7 @@
 
 #include <loom/launch.h>
 #include <loom/result.h>
+#include <loom/unique_fd.h>
 
 #include <cstdint>
 #include <optional>
@@ -21,13 +22,24 @@ namespace loom::host {
 
 // Every process of this pid namespace; rows that vanish meanwhile are skipped.
 [[nodiscard]] Result<std::vector<ProcessRow>> read_process_table();
+// Processes, zombies aside, of the session and process group that `leader` made for itself, and the
+// leader too. Nothing of a group of that number that a later process made.
+[[nodiscard]] Result<std::vector<ProcessRow>> read_group(const ProcessRow& leader);
 // /proc/<pid>/task/<pid>/children; empty when the process is gone.
 [[nodiscard]] Result<std::vector<std::int32_t>> read_children(std::int32_t pid);
 
-// Whether a process lives in our own mount or pid namespace, or (if asked) in our own network
-// namespace. False where that cannot be seen.
-[[nodiscard]] bool shares_namespaces(std::int32_t pid, bool network);
+// Which namespaces besides that of mounts are asked about.
+struct NamespaceKinds {
+  bool pids = false;
+  bool network = false;
+};
 
+// Whether a process lives in our own mount namespace, or in one of ours of the kinds asked about.
+// False where that cannot be seen.
+[[nodiscard]] bool shares_namespaces(std::int32_t pid, NamespaceKinds kinds);
+
+// A pidfd of exactly this process; nothing when it is gone, or its pid another's.
+[[nodiscard]] UniqueFd open_process(const ProcessRow& row) noexcept;
 // Sends `signal` to exactly this process: a pid that was reused meanwhile is left alone. Gone: no
 // error.
 void signal_process(const ProcessRow& row, int signal) noexcept;

@@ -242,6 +242,8 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .move_count = moves.size(),
                  .limits = request.limits.data(),
                  .limit_count = request.limits.size(),
+                 .caretaker = request.caretaker,
+                 .run = request.run,
                  .parent = ::getpid(),
                  .die_with_parent = request.die_with_parent,
                  .report_fd = child_end.get()};
@@ -268,6 +270,8 @@ const char* child_step_name(ChildStep step) noexcept {
       return "stay with the parent";
     case ChildStep::kSession:
       return "start a session";
+    case ChildStep::kRegister:
+      return "register with the caretaker";
     case ChildStep::kSignals:
       return "reset signals";
     case ChildStep::kDescriptors:

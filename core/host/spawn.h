@@ -4,6 +4,7 @@
 #include <loom/unique_fd.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct SpawnRequest {
   std::vector<FdMove> moves;  // borrowed sources, any numbers; lifted before the fork
   std::vector<PlainLimit> limits;
   bool die_with_parent = true;
+  int caretaker = -1;     // borrowed; the child registers there for `run` before it executes
+  std::uint64_t run = 0;  // as the caretaker knows it
   // When set, the child waits at a gate, before it does anything at all, until this has returned:
   // time to put `pid` where it belongs.
   std::function<void(pid_t pid)> while_held{};

@@ -1,6 +1,7 @@
 #include "host/syscalls.h"
 
 #include <sched.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace loom::host {
@@ -17,7 +18,8 @@ pid_t clone_with_pidfd(int (*entry)(void*), void* stack_top, int flags, void* ar
 }  // namespace
 
 const Syscalls& real_syscalls() noexcept {
-  static constexpr Syscalls kReal{.clone = &clone_with_pidfd, .write = &::write, .poll = &::poll};
+  static constexpr Syscalls kReal{
+      .clone = &clone_with_pidfd, .write = &::write, .poll = &::poll, .flock = &::flock};
   return kReal;
 }
 

@@ -14,6 +14,7 @@ struct Syscalls {
   pid_t (*clone)(int (*entry)(void*), void* stack_top, int flags, void* argument, int* pidfd);
   ssize_t (*write)(int fd, const void* data, std::size_t size);
   int (*poll)(pollfd* fds, nfds_t count, int timeout_ms);
+  int (*flock)(int fd, int operation) = nullptr;
 };
 
 [[nodiscard]] const Syscalls& real_syscalls() noexcept;

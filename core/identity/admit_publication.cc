@@ -47,6 +47,7 @@ bool lets_publish(MountClass mount_class) noexcept {
   switch (mount_class) {
     case MountClass::kWritable:
     case MountClass::kMountReadWrite:
+    case MountClass::kPin:
       return true;
     case MountClass::kRootTmpfs:
     case MountClass::kReadable:

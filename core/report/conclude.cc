@@ -83,6 +83,7 @@ std::vector<std::string> conclude(const Audit& audit, const WitnessedRun& run) {
   list.add_all(run.host_entries);
   if (witnessed) {
     list.add_all(run.report->applied);
+    list.add_all(run.host_extras);
     list.add_all(audit.extras);
     list.add_all(audit.widened, kSkipPrefix);
   }

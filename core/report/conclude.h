@@ -25,6 +25,7 @@ struct WitnessedRun {
   std::string report_error;           // why what came was not a report; may be empty
   std::vector<std::string>
       host_entries;  // applied by the host itself: child limits, start's entries
+  std::vector<std::string> host_extras;  // further claims of the host's: "launcher-pins"
   CeilingOutcome ceilings;
   std::vector<std::string> late_skips;  // "mounts: …" found at settle, without "skip:" (D23)
 };

@@ -20,7 +20,7 @@ struct Wording {
   std::string_view layer;
   std::string_view words;
 };
-constexpr std::array<Wording, 22> kWordings = {{
+constexpr std::array<Wording, 23> kWordings = {{
     {"bwrap", "jail", "own namespaces and file tree (bubblewrap)"},
     {"seatbelt", "jail", "Seatbelt profile"},
     {"mounts-by", "view", "mounted by %"},
@@ -36,6 +36,7 @@ constexpr std::array<Wording, 22> kWordings = {{
     {"no-new-privs", "privileges", "no gain through setuid files"},
     {"caps", "privileges", "capabilities: %"},
     {"seccomp-deny", "system calls", "dangerous calls refused"},
+    {"unix-sockets", "system calls", "unix sockets %"},
     {"cgroup-v2", "ceilings", "control group for memory and processes"},
     {"rlimit-fsize", "limits", "file size"},
     {"rlimit-cpu", "limits", "CPU time"},
@@ -140,18 +141,27 @@ std::string line(std::string_view text) {
   return std::string(kLineStart).append(one_line(text)).append("\n");
 }
 
-// What a person loses by a gap that has a name.
-std::string unheld_words(const std::string& name) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kGaps = {{
+// What a person loses by a gap that has a name; a reason, if there is one, stands in the entry.
+std::string unheld_words(std::string_view gap_and_reason) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kGaps = {{
       {"unix-path", "unix sockets that the view shows can be connected to"},
+      {"seccomp-deny", "dangerous system calls are not refused"},
+      {"socket-families", "unusual kinds of sockets can be made"},
       {"refer", "files cannot be moved between directories on this kernel"},
       {"truncate", "files anywhere can be emptied on this kernel"},
       {"signal-scope", "the kernel does not confine signals"},
+      {"pid-namespace", "the jail shows which processes the machine runs"},
+      {"cgroup-namespace", "the jail shows the names of the machine's control groups"},
+      {"private-ptys", "the pseudo-terminals of the machine's own programs can be opened"},
+      {"no-core", "a core dump may reach a handler"},
+      {"mount-points", "a process outside could make empty files appear while the jail is set up"},
+      {"launcher-owner", "this bubblewrap can be rewritten by you"},
   }};
-  for (const auto& [gap, words] : kGaps) {
-    if (gap == name) return std::string(words);
+  const std::string_view gap = gap_and_reason.substr(0, gap_and_reason.find('='));
+  for (const auto& [name, words] : kGaps) {
+    if (name == gap) return std::string(words);
   }
-  return name;
+  return std::string(gap_and_reason);
 }
 
 std::string layer_lines(const std::vector<std::string>& entries) {
@@ -162,8 +172,8 @@ std::string layer_lines(const std::vector<std::string>& entries) {
     if (is_skip(entry)) {
       unheld += line("NOT held: " + entry.substr(kSkipPrefix.size()));
     } else if (entry.rfind(kUnheld, 0) == 0) {
-      unheld +=
-          line("not held: " + unheld_words(entry.substr(kUnheld.size())) + " [" + entry + "]");
+      unheld += line("not held: " + unheld_words(std::string_view(entry).substr(kUnheld.size())) +
+                     " [" + entry + "]");
     } else {
       add_applied(held, entry);
     }

@@ -65,6 +65,7 @@ template <>
 struct Fields<Survey> {
   static void visit(auto& archive, auto& value) {
     archive("paths", value.paths);
+    archive("needs_mounts", value.needs_mounts);
     archive("search_excluded", value.search_excluded);
     archive("scratch_dir", value.scratch_dir);
   }

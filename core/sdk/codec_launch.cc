@@ -12,7 +12,7 @@ struct Enumerators<ImageKind> {
 template <>
 struct Enumerators<LentHandle::Role> {
   static constexpr LentHandle::Role kFirst = LentHandle::Role::kStage2;
-  static constexpr LentHandle::Role kLast = LentHandle::Role::kStage2;
+  static constexpr LentHandle::Role kLast = LentHandle::Role::kSource;
 };
 template <>
 struct Enumerators<ChildLimit::Resource> {
@@ -39,6 +39,8 @@ struct Fields<LentHandle> {
   static void visit(auto& archive, auto& value) {
     archive("role", value.role);
     archive("child_number", value.child_number);
+    archive("path", value.path);
+    archive("identity", value.identity);
   }
 };
 
@@ -112,6 +114,7 @@ struct Fields<TargetsRequest> {
   static void visit(auto& archive, auto& value) {
     archive("rung", value.rung);
     archive("child", value.child);
+    archive("jailed_pids", value.jailed_pids);
     archive("launched", value.launched);
     archive("table", value.table);
   }

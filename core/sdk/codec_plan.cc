@@ -13,7 +13,7 @@ struct Enumerators<Demand> {
 template <>
 struct Enumerators<MountClass> {
   static constexpr MountClass kFirst = MountClass::kRootTmpfs;
-  static constexpr MountClass kLast = MountClass::kMountReadOnly;
+  static constexpr MountClass kLast = MountClass::kPin;
 };
 template <>
 struct Enumerators<MountForm> {
@@ -36,6 +36,8 @@ struct Fields<PlanRequest> {
     archive("policy", value.policy);
     archive("command", value.command);
     archive("demand", value.demand);
+    archive("deny_unix_sockets", value.deny_unix_sockets);
+    archive("explain_filter", value.explain_filter);
     archive("keep_capabilities", value.keep_capabilities);
     archive("facts", value.facts);
     archive("nonce", value.nonce);
@@ -64,12 +66,26 @@ struct Fields<MountOperation> {
 };
 
 template <>
+struct Blank<MadeName> {
+  static MadeName make() { return {.path = AbsolutePath::root()}; }
+};
+template <>
+struct Fields<MadeName> {
+  static void visit(auto& archive, auto& value) {
+    archive("path", value.path);
+    archive("intermediate", value.intermediate);
+  }
+};
+
+template <>
 struct Fields<JailPlan> {
   static void visit(auto& archive, auto& value) {
     archive("view", value.view);
     archive("canonical_argv", value.canonical_argv);
     archive("digest", value.digest);
     archive("notes", value.notes);
+    archive("to_make", value.to_make);
+    archive("filter", value.filter);
     archive("backend", value.backend);
   }
 };

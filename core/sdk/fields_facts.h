@@ -51,6 +51,32 @@ struct Fields<PathFact> {
 };
 
 template <>
+struct Blank<DirectoryFact> {
+  static DirectoryFact make() { return {.path = AbsolutePath::root()}; }
+};
+template <>
+struct Fields<DirectoryFact> {
+  static void visit(auto& archive, auto& value) {
+    archive("path", value.path);
+    archive("identity", value.identity);
+    archive("placeholder", value.placeholder);
+  }
+};
+
+template <>
+struct Blank<MountFact> {
+  static MountFact make() { return {.point = AbsolutePath::root(), .root = AbsolutePath::root()}; }
+};
+template <>
+struct Fields<MountFact> {
+  static void visit(auto& archive, auto& value) {
+    archive("point", value.point);
+    archive("root", value.root);
+    archive("device", value.device);
+  }
+};
+
+template <>
 struct Fields<PieceFact> {
   static void visit(auto& archive, auto& value) {
     archive("present", value.present);
@@ -78,7 +104,10 @@ struct Fields<HostFacts> {
     archive("launcher", value.launcher);
     archive("stage2", value.stage2);
     archive("ceilings", value.ceilings);
+    archive("descriptor_limit", value.descriptor_limit);
     archive("paths", value.paths);
+    archive("directories", value.directories);
+    archive("mounts", value.mounts);
     archive("backend", value.backend);
   }
 };

@@ -50,6 +50,8 @@ std::string_view mount_class_name(MountClass mount_class) noexcept {
       return "mount rw";
     case MountClass::kMountReadOnly:
       return "mount ro";
+    case MountClass::kPin:
+      return "pin";
   }
   return "mount";
 }

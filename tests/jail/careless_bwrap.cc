@@ -1,7 +1,9 @@
 // A bubblewrap that loses a mask: stands on the helper's PATH as `bwrap` and becomes the real one,
 // having left the mask of one path out of the options. A file `drop` beside it names the path;
 // without one nothing is left out, which is the control. A file `bare` makes it lose everything: it
-// becomes what it should have put into a jail. Each start leaves a file `started`.
+// becomes what it should have put into a jail. A file `unknown` names an option that this release
+// does not know. A file `exchange` holds two paths, a line each: before a jail is built that shows
+// the first, their names are exchanged. Each start leaves a file `started`.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,11 +27,11 @@ std::string own_directory() {
   return own.substr(0, own.rfind('/'));
 }
 
-std::string path_to_drop(const std::string& directory) {
-  std::ifstream file(directory + "/drop", std::ios::binary);
-  std::string path;
-  std::getline(file, path, '\0');
-  return path;
+std::string content(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  std::string text;
+  std::getline(file, text, '\0');
+  return text;
 }
 
 std::vector<std::string> read_words(int fd) {
@@ -46,14 +48,13 @@ std::vector<std::string> read_words(int fd) {
   return words;
 }
 
-// "--ro-bind /dev/null PATH", "--tmpfs PATH" and "--remount-ro PATH".
+// "--ro-bind /dev/null PATH" and whatever else mounts something there, "--tmpfs PATH" and
+// "--remount-ro PATH".
 std::size_t words_of_mask(const std::vector<std::string>& words, std::size_t at,
                           const std::string& path) {
   const std::string_view option = words[at];
-  if (option == "--ro-bind" && at + 2 < words.size() && words[at + 1] == "/dev/null" &&
-      words[at + 2] == path) {
-    return 3;
-  }
+  const bool binds = option.starts_with("--bind") || option.starts_with("--ro-bind");
+  if (binds && at + 2 < words.size() && words[at + 2] == path) return 3;
   const bool covers = option == "--tmpfs" || option == "--remount-ro";
   return covers && at + 1 < words.size() && words[at + 1] == path ? 2 : 0;
 }
@@ -71,6 +72,32 @@ std::string without_mask(const std::vector<std::string>& words, const std::strin
   return kept;
 }
 
+// Whether the option is among the arguments, or among those on a descriptor, which stay as they
+// are.
+bool names(int argc, char** argv, const std::string& option) {
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i] == option) return true;
+    if (std::string_view(argv[i]) != "--args" || i + 1 == argc) continue;
+    const int fd = std::atoi(argv[i + 1]);
+    const std::vector<std::string> words = read_words(fd);
+    ::lseek(fd, 0, SEEK_SET);
+    for (const std::string& word : words) {
+      if (word == option) return true;
+    }
+  }
+  return false;
+}
+
+// Whether it is done, or there is nothing to exchange for this jail, which must name the first.
+bool exchange_names(const std::string& file, int argc, char** argv) {
+  std::ifstream lines(file, std::ios::binary);
+  std::string one;
+  std::string other;
+  if (!std::getline(lines, one) || !std::getline(lines, other)) return true;
+  if (!names(argc, argv, one)) return true;
+  return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
+}
+
 // The options lie on a descriptor and not in the arguments, so that is what is exchanged.
 bool rewrite_options(int fd, const std::string& path) {
   const std::string kept = without_mask(read_words(fd), path);
@@ -84,12 +111,18 @@ bool rewrite_options(int fd, const std::string& path) {
 
 int main(int argc, char** argv) {
   const std::string directory = own_directory();
-  const std::string path = path_to_drop(directory);
+  const std::string path = content(directory + "/drop");
+  const std::string unknown = content(directory + "/unknown");
   std::ofstream(directory + "/started") << "yes\n";
   if (::access((directory + "/bare").c_str(), F_OK) == 0) {
     ::execv(argv[argc - 1], argv + argc - 1);
     return 97;
   }
+  if (!unknown.empty() && names(argc, argv, unknown)) {
+    std::fprintf(stderr, "bwrap: Unknown option %s\n", unknown.c_str());
+    return 1;
+  }
+  if (!exchange_names(directory + "/exchange", argc, argv)) return 96;
   for (int i = 1; !path.empty() && i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) != "--args") continue;
     if (!rewrite_options(std::atoi(argv[i + 1]), path)) return 99;

@@ -223,6 +223,7 @@ class Descriptors(JailCase):
 class Signals(JailCase):
     STATUS = ["/bin/cat", "/proc/self/status"]
 
+    # field B51
     def test_dispositions_and_mask_are_the_defaults_whatever_the_broker_did(self):
         def meddle():
             for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD):
@@ -239,6 +240,7 @@ class Signals(JailCase):
                 for row in ("SigBlk", "SigIgn", "SigCgt", "ShdPnd", "SigPnd"):
                     self.assertEqual(int(rows[row], 16), 0, f"{row} {rows[row]}")
 
+    # field B51
     def test_a_command_whose_reader_left_dies_of_the_broken_pipe(self):
         def ignore():
             signal.signal(signal.SIGPIPE, signal.SIG_IGN)
@@ -267,6 +269,7 @@ class NoLeaks(JailCase):
                     continue
         return found
 
+    # field B62
     def test_policy_and_variables_stand_in_no_process_but_the_commands_own(self):
         canary = "c4nary" + os.urandom(6).hex()
         secret_dir = self.directory("ws", canary + "-dir")

@@ -23,6 +23,97 @@ while not select.select([0], [], [], 0)[0]:
 """
 
 
+class Planted(JailCase):
+    """Links that lie there before the start, towards the names that bubblewrap has for the host and
+    for the jail while it builds one."""
+
+    def setUp(self):
+        super().setUp()
+        self.before = self.listing(self.out)
+        self.targets = {
+            "host": f"/oldroot{self.out}",
+            "jail": f"/newroot{self.out}",
+            "relative": "../" * 20 + f"oldroot{self.out}",
+            "host root": "/oldroot",
+            "jail root": "/newroot",
+        }
+
+    def assertUntouched(self):
+        self.assertEqual(self.listing(self.out), self.before)
+        for name in ("/oldroot", "/newroot"):
+            self.assertFalse(os.path.lexists(name), f"{name} is on the host")
+
+    def test_a_path_of_any_list_through_such_a_link_in_the_workspace_is_refused_by_name(self):
+        for name, target in self.targets.items():
+            link = self.link(target, "ws", name)
+            below = f"{link}/new"
+            for policy in (
+                self.policy(protected=[below]),
+                self.policy(protected=[link]),
+                self.policy(readable_roots=[below]),
+                self.policy(writable_roots=[self.ws, below]),
+                self.policy(mounts=[{"path": below, "access": "ro", "required": False}]),
+            ):
+                with self.subTest(name, policy=policy):
+                    self.assertIn(link, self.refusal(policy))
+            # The link does no harm where the policy does not go through it.
+            secret = self.file("ws/secret")
+            run = self.shell('cat "$1"; ls "$2/"; exit 0', self.policy(protected=[secret]), [secret, link])
+            self.assertEqual(bytes(run.stdout), b"begin\n", self.story(run))
+        self.assertUntouched()
+
+    def test_outside_the_workspace_such_a_link_leads_into_the_jail_and_nowhere_else(self):
+        for name, target in self.targets.items():
+            link = self.link(target, name)
+            policy = self.policy(protected=[f"{link}/new/er"], readable_roots=[f"{link}/root"])
+            with self.subTest(name):
+                run = self.shell('ls "$1/new/er"; echo x >"$2/control"', policy, [link, self.ws])
+                self.assertEqual((run.code, bytes(run.stdout)), (0, b"begin\n"), self.story(run))
+        self.assertUntouched()
+
+
+class ExchangedBeforeTheLauncher(JailCase):
+    """A protected file whose name becomes a link towards bubblewrap's own name for the host, after the
+    helper looked and before bubblewrap does."""
+
+    def setUp(self):
+        super().setUp()
+        self.careless_bwrap()
+        self.secret = self.file("ws/secret")
+        self.link(f"/oldroot{self.out}/made", "ws/link")
+
+    def attempt(self):
+        with open(self.path("fake/exchange"), "w", encoding="utf-8") as file:
+            file.write(f"{self.secret}\n{self.path('ws/link')}\n")
+        mark = self.path("ws/mark")
+        argv = [SH, "-c", 'echo x >"$1"; cat "$2"', "sh", mark, self.path("ws/link")]
+        run = self.execute(argv, self.policy(protected=[self.secret]), helper_env=path_with(self.path("fake")))
+        self.assertTrue(os.path.islink(self.secret), "it was not exchanged")
+        self.assertFalse(os.path.exists(mark), self.story(run))
+        self.assertEqual(bytes(run.stdout), b"", self.story(run))
+        self.assertEqual(self.outcome(run)["class"], "setup")
+        return run
+
+    def test_nothing_appears_where_the_link_leads(self):
+        self.attempt()
+        self.assertEqual(os.listdir(self.out), [])
+
+    def test_without_a_cover_over_the_host_it_would(self):
+        self.file("fake/unknown", text="/../oldroot")
+        self.attempt()
+        self.assertEqual(os.listdir(self.out), ["made"])
+
+    def test_without_a_cover_the_report_says_so_and_with_one_it_says_nothing(self):
+        policy = self.policy(protected=[self.secret])
+        run = self.execute([SH, "-c", "echo ran"], policy, helper_env=path_with(self.path("fake")))
+        self.assertFalse([e for e in run.enforcement if e.startswith("unheld:mount-points")])
+        self.file("fake/unknown", text="/../oldroot")
+        run = self.execute([SH, "-c", "echo ran"], policy, helper_env=path_with(self.path("fake")))
+        self.assertEqual(bytes(run.stdout), b"ran\n", self.story(run))
+        self.assertTrue([e for e in run.enforcement if e.startswith("unheld:mount-points=")], run.enforcement)
+        self.assertNoSkips(run)
+
+
 class Exchanged(JailCase):
     def setUp(self):
         super().setUp()

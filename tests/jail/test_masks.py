@@ -40,6 +40,7 @@ class ProtectedFiles(JailCase):
         self.assertFalse(os.path.exists(other))
         self.assertNoSkips(run)
 
+    # field B06
     def test_five_protected_files_in_one_jail_are_all_hidden(self):
         secrets = [self.file("ws", name) for name in "abcde"]
         open_one = self.file("ws/open")
@@ -51,6 +52,7 @@ class ProtectedFiles(JailCase):
         self.assertEqual(self.mounts_entry(run)["mask"], "5")
         self.assertEqual([self.text(path) for path in secrets], ["S3CRET\n"] * 5)
 
+    # field B08
     def test_nothing_can_be_renamed_or_linked_onto_a_protected_file(self):
         secret, evil = self.file("ws/config"), self.file("ws/evil", text="evil\n")
         printed = self.output(
@@ -126,6 +128,7 @@ for path in (secret, a + b"/" + os.path.basename(secret), b + b"/" + os.path.bas
 
 class NestedNamespaces(JailCase):
     def test_a_user_namespace_of_ones_own_lifts_no_mask(self):
+        # field B81
         secret, other = self.file("ws/.env"), self.file("ws/other", text="control\n")
         argv = [PYTHON, "-ISc", UNMASK_SCRIPT, secret, other, self.ws]
         run = self.execute(argv, self.policy(protected=[secret]))
@@ -313,6 +316,7 @@ class Links(JailCase):
 class OddNames(JailCase):
     ODD = ["a b", "tab\there", "new\nline", "back\\slash\\x2de", "quote'\"`$(x)", "-dash", "\udcff\udcfe"]
 
+    # field B31
     def test_every_rule_holds_for_names_with_unusual_bytes(self):
         for name in self.ODD:
             with self.subTest(name=name):
@@ -421,20 +425,14 @@ class ReplacedDuringTheRun(JailCase):
 
 
 class RebuiltNames(JailCase):
-    def test_a_command_that_rebuilds_a_protected_name_is_refused_or_reported(self):
-        # Until directories above protected paths are pinned (D11) they can be moved away.
-        secret = self.file("ws/sub/config")
-        script = 'cd "$1" && mv sub away && mkdir sub && echo evil >sub/config && echo rebuilt; true'
-        policy = self.policy(protected=[secret])
-        run = self.shell(script, policy, args=[self.ws])
-        if b"rebuilt" in run.stdout:
-            self.assertIn(secret, self.assertSkips(run, "skip:mounts: protected"))
-        else:
-            self.assertNoSkips(run)
-            self.assertEqual(self.text(secret), "S3CRET\n")
-        hidden = self.path("ws/away/config") if os.path.exists(self.path("ws/away")) else secret
-        self.assertEqual(self.text(hidden), "S3CRET\n")
-        self.assertNotIn(b"S3CRET", bytes(run.stdout))
+    def test_a_command_cannot_rebuild_the_name_of_what_is_protected(self):
+        # D11: the directory above is pinned. More of that in test_pins.py.
+        secret, other = self.file("ws/sub/config"), self.file("ws/free/config")
+        script = 'cd "$1" && for d in sub free; do mv $d away && mkdir $d && echo evil >$d/config && rm -r away; done; true'
+        run = self.shell(script, self.policy(protected=[secret]), args=[self.ws])
+        self.assertNoSkips(run)
+        self.assertEqual(self.text(secret), "S3CRET\n")
+        self.assertEqual(self.text(other), "evil\n")
 
 
 class Races(JailCase):
@@ -444,7 +442,10 @@ class Races(JailCase):
 
         def come_and_go():
             while not stop.is_set():
-                self.file("ws/a/b")
+                try:
+                    self.file("ws/a/b")
+                except OSError:
+                    pass  # a helper's placeholder is there just now
                 shutil.rmtree(vault, ignore_errors=True)
 
         thread = threading.Thread(target=come_and_go)

@@ -106,9 +106,8 @@ class Statuses(JailCase):
     def test_a_jail_that_is_not_set_up_is_125_and_says_that_nothing_ran(self):
         mark = self.path("ws/mark")
         command = ["--", SH, "-c", f"echo x >{mark}"]
-        absent = self.path("ws/absent")
         rows = [
-            ["--protect", absent],
+            ["--protect", f"/usr/share/{NEW}"],
             ["--write", self.path("gone")],
             ["--workspace", "/"],
             ["--memory-bytes", "1000000000"],
@@ -449,9 +448,10 @@ class Plan(JailCase):
         self.assertTrue(os.path.exists(trace))
 
     def test_a_plan_that_would_be_refused_says_so(self):
-        done = self.plan("--protect", "absent", "--", "/bin/true")
+        absent = f"/usr/share/{NEW}"
+        done = self.plan("--protect", absent, "--", "/bin/true")
         self.assertEqual((done.returncode, done.stdout), (125, ""))
-        self.assertIn(self.path("ws/absent"), done.stderr)
+        self.assertIn(absent, done.stderr)
         self.assertEqual(os.listdir(self.ws), [])
 
 

@@ -129,6 +129,7 @@ class Capabilities(PrivilegeCase):
         self.assertEqual(self.output("id -u").strip(), str(os.getuid()))
 
     def test_a_core_dump_is_not_written(self):
+        # field B71
         self.assertEqual(self.output("ulimit -c").strip(), "0")
         run = self.execute([SH, "-c", "kill -SEGV $$"], cwd=self.ws)
         self.assertEqual(self.outcome(run)["class"], "signalled")
@@ -139,7 +140,7 @@ class Sockets(PrivilegeCase):
     FAMILIES = ("AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET", "AF_UNIX")
 
     def test_with_the_network_cut_only_unix_sockets_are_made(self):
-        # cases.md 134, 138
+        # cases.md 134, 138; field B73
         for network in ({"mode": "off"}, {"mode": "proxy", "allow": [], "proxy": "x"}):
             made = self.sockets(*self.FAMILIES, policy=self.policy(network=network))
             self.assertEqual(made.pop("AF_UNIX"), ("made", "made"))
@@ -153,6 +154,7 @@ class Sockets(PrivilegeCase):
         self.assertEqual(made["AF_PACKET"][0], "EPERM")
 
     def test_rare_families_are_refused_even_with_the_network_open(self):
+        # field B73
         rare = {"AF_ALG": 38, "AF_VSOCK": 40, "AF_XDP": 44, "AF_TIPC": 30}
         words = [f"{name}=41:{number}:3:0" for name, number in rare.items()]
         answers, _ = self.calls(*words, "AF_INET=41:2:1:0", policy=self.policy(network={"mode": "full"}))
@@ -173,7 +175,7 @@ class Sockets(PrivilegeCase):
         )
 
     def test_a_call_of_the_x32_table_kills_the_caller(self):
-        # cases.md 134
+        # cases.md 134; field B72
         for number in (41, 0):
             run = self.execute([PYTHON, "-ISc", CALLS, f"x32={number | 1 << 30}:1:1:0"])
             self.assertEqual(bytes(run.stdout), b"begin\n", self.story(run))
@@ -186,6 +188,7 @@ class Sockets(PrivilegeCase):
         self.assertEqual(answers, {"none": "ENOSYS", "getpid": "ok"})
 
     def test_a_listener_of_the_host_is_out_of_reach_unless_the_network_is_open(self):
+        # field B87
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
         port = listener.getsockname()[1]
@@ -196,6 +199,7 @@ class Sockets(PrivilegeCase):
         self.assertEqual(bytes(opened.stdout), b"begin\nin\n", self.story(opened))
 
     def test_an_abstract_socket_of_the_host_is_out_of_reach_and_one_of_the_jail_is_not(self):
+        # field B74
         name = f"loom-{os.getpid()}"
         listener = socket.socket(socket.AF_UNIX)
         self.addCleanup(listener.close)
@@ -214,6 +218,7 @@ class Sockets(PrivilegeCase):
             self.assertIn("scopes=abstract,signal", run.enforcement)
 
     def test_a_pathname_socket_that_the_view_shows_is_named_as_not_held(self):
+        # field B75
         listener = socket.socket(socket.AF_UNIX)
         self.addCleanup(listener.close)
         listener.bind(self.path("out/socket"))
@@ -259,6 +264,27 @@ class Landlock(PrivilegeCase):
         script = 'sleep 60 & kill $! && echo own; kill -9 "$1" 2>/dev/null || echo stranger'
         self.assertEqual(self.output(script, args=[str(outsider.pid)]), "own\nstranger\n")
         self.assertIsNone(outsider.poll())
+
+    def test_neither_the_helper_nor_the_jails_first_process_can_be_signalled(self):
+        # guard 9.7: 142
+        script = (
+            "import errno, os, signal, sys\nprint('begin', flush=True)\n"
+            "def kill(pid, number):\n"
+            "    try: os.kill(pid, number); return 'sent'\n"
+            "    except OSError as error: return errno.errorcode[error.errno]\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    signal.pause()\n"
+            "print(kill(1, 9), kill(1, 15), kill(int(sys.argv[1]), 9), kill(child, 9), flush=True)\n"
+            "os.waitpid(child, 0)\n"
+        )
+        for mode in ("off", "full"):
+            with self.helper(base=self.policy(network={"mode": mode})) as helper:
+                self.needs(helper, "bwrap", "landlock")
+                run = self.settle(helper, helper.start([PYTHON, "-ISc", script, str(helper.pid)]))
+                self.assertIn("scopes=abstract,signal", run.enforcement)
+                self.assertEqual(bytes(run.stdout), b"begin\nEPERM EPERM ESRCH sent\n", self.story(run))
+                helper.heartbeat()
 
 
 if __name__ == "__main__":

@@ -42,6 +42,8 @@ class Audit(JailCase):
         self.assertEqual(tags[:7], held)
         self.assertIn("caps=none", run.enforcement)
         self.assertIn("scopes=abstract,signal", run.enforcement)
+        extras = [tag for tag in tags if tag in ("caps", "seccomp-deny", "scopes", "mounts-by", "unheld")]
+        self.assertEqual(extras[:4], ["caps", "seccomp-deny", "scopes", "mounts-by"])
         self.assertNoSkips(run)
         plain = [entry_tag(entry) for entry in self.execute(["/bin/true"]).enforcement]
         self.assertEqual([t for t in plain if t.startswith(("rlimit", "cgroup"))], [])
@@ -61,7 +63,7 @@ class Audit(JailCase):
 
 class Ceilings(JailCase):
     def test_ceilings_that_were_asked_for_are_applied_or_skipped_by_name(self):
-        # cases.md 96, 99, 108
+        # cases.md 96, 99, 108; field B66
         rows = [
             ({"pids": 64}, ["pids.max"], ["memory.max"]),
             ({"mem_bytes": 1 << 30}, ["memory.max"], ["pids.max"]),
@@ -83,6 +85,7 @@ class Ceilings(JailCase):
 
 class Demands(JailCase):
     def test_a_ceiling_that_cannot_be_held_is_refused_before_the_start_where_it_is_demanded(self):
+        # field B66
         policy = self.policy(limits=limits(mem_bytes=1 << 30))
         with self.helper() as helper:
             if "cgroup-v2" in helper.features:

@@ -155,7 +155,7 @@ class RandomValues {
             .nonce = text()};
   }
   MountOperation mount_operation() {
-    return {.mount_class = one_of(MountClass::kMountReadOnly),
+    return {.mount_class = one_of(MountClass::kPin),
             .form = one_of(MountForm::kDev),
             .region = path(),
             .written = path(),

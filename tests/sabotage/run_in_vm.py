@@ -20,7 +20,10 @@ import run_sabotage  # noqa: E402
 
 DEADLINE = float(os.environ.get("LOOM_VM_PATIENCE", "600"))  # seconds for the boot, start to end
 MEMORY_MB = 1024
-PARAMETERS = "console=ttyS0 quiet panic=-1 mitigations=off init_on_alloc=0 norandmaps random.trust_cpu=on rdinit=/init"
+PARAMETERS = (
+    "console=ttyS0 quiet panic=-1 mitigations=off init_on_alloc=0 norandmaps no_timer_check"
+    " random.trust_cpu=on rdinit=/init"
+)
 PIECES = ("bin/loom-exec", "lib/loom-exec/backends/bwrap.so", "libexec/loom-exec/bwrap-stage2")
 
 

@@ -48,6 +48,8 @@ LAYERS = (
     Layer("net-namespace", "only the loopback device under network off", "bwrap", "bwrap"),
     Layer("pid-namespace", "observed setsid escape reaped", "bwrap", "bwrap"),
     Layer("filter", "direct socket denied under network off", "seccomp-net", "seccomp"),
+    Layer("deny-set", "dangerous system calls refused", "seccomp-deny", "seccomp"),
+    Layer("deny-row", "dangerous system calls refused", NONE, "seccomp"),
     Layer("landlock", "landlock refuses what the mounts would allow", "landlock", "landlock"),
     Layer("scopes", NONE, "scopes", "landlock"),
     Layer("cgroup-entry", "fork bomb capped by pids limit", "cgroup-v2", "cgroup-v2"),

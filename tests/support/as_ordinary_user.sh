@@ -23,7 +23,7 @@ mkdir "$place/bin" "$place/lib" "$place/libexec" "$place/home" "$place/tests"
 cp "$prefix/bin/loom-exec" "$place/bin/"
 cp -R "$prefix/lib/loom-exec" "$place/lib/"
 cp -R "$prefix/libexec/loom-exec" "$place/libexec/"
-for folder in support wire "$suite"; do
+for folder in support wire jail "$suite"; do
   mkdir -p "$place/tests/$folder"
   cp "$tests/$folder"/*.py "$place/tests/$folder/"
   [ ! -d "$tests/$folder/expected" ] || cp -R "$tests/$folder/expected" "$place/tests/$folder/"

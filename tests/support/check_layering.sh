@@ -95,7 +95,7 @@ dependencies_point_one_way() {
   may_include identity policy
   may_include cancel
   may_include report
-  may_include host
+  may_include host guard
   may_include guard policy
   may_include app policy protocol environment identity cancel report host guard
   sources core/include | grep_files 'include *"'

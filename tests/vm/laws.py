@@ -16,6 +16,14 @@ CEILINGS = {
     ALLOCATION: "memory.max",
 }
 STOPPED = {BOMB: "limit: pids: ", ALLOCATION: "limit: mem_bytes: out of memory"}
+# What a command without mounts around it may do to a file outside, and how its report says so.
+EVERYTHING = "writable roots (all can be written)"
+ADMITTED = {
+    "create outside": (EVERYTHING,),
+    "open outside for writing": (EVERYTHING,),
+    "truncate outside": ("unheld:truncate", EVERYTHING),
+    "change a mode outside": ("modes and times of files",),
+}
 WENT_THROUGH = {BOMB: "stdout: all 32 started", ALLOCATION: "stdout: 256 MiB used"}
 
 
@@ -66,7 +74,7 @@ def of_commands(variation, cases):
 
 
 def of_the_outside(variation, cases):
-    """A jail keeps a command inside; nothing keeps it from its own workspace."""
+    """A jail keeps a command inside; nothing keeps it from its own workspace. What is not held is said."""
     if not variation.can_jail:
         return
     body = cases.get("what lies outside", "")
@@ -74,6 +82,17 @@ def of_the_outside(variation, cases):
         yield "the workspace could not be written"
     if variation.bwrap:
         yield from re.findall(r"(?m)^  stdout: .* outside.*: done$", body)
+        return
+    for act, words in ADMITTED.items():
+        if f"stdout: {act}: done\n" in body and not any(word in body for word in words):
+            yield f"{act}: done, and the report does not say that it can be"
+
+
+def of_deny_set(cases):
+    """These kernels take filters, so whatever ran was refused the dangerous calls."""
+    for title, body in cases.items():
+        if re.search(r"(?m)^    .*\bno-new-privs\b", body) and not re.search(r"(?m)^    .* seccomp-deny( |$)", body):
+            yield f"{title}: no seccomp-deny"
 
 
 def broken(variation, text):
@@ -81,6 +100,7 @@ def broken(variation, text):
     cases = sections(text)
     found = [*everywhere(text), *of_self_test(variation, text)]
     found += [*of_ceilings(variation, cases), *of_commands(variation, cases)]
+    found += of_deny_set(cases)
     return [*found, *of_the_outside(variation, cases)]
 
 

@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "prepare_document.h"
@@ -13,6 +15,12 @@ namespace loom::bwrap {
 // worked shows nothing, whatever refused it.
 class LandlockWitness {
  public:
+  // Where everybody may write for himself.
+  enum class Place : std::uint8_t {
+    kOwnKnob,     // one of the process's own files below /proc
+    kOwnDevices,  // the jail's own /dev, a tmpfs
+  };
+
   // Before the rules are in force.
   explicit LandlockWitness(const PrepareDocument& document);
 
@@ -22,9 +30,8 @@ class LandlockWitness {
   [[nodiscard]] bool saw_signal_scope() const;
 
  private:
-  bool opens_proc_;  // the rules let /proc be written
-  pid_t parent_;     // outside of what the rules confine; 0 when it has no number here
-  bool could_write_ = false;
+  pid_t parent_;  // outside of what the rules confine; 0 when it has no number here
+  std::optional<Place> could_write_;
   bool could_inspect_ = false;
   bool could_signal_ = false;
 };

@@ -1,8 +1,7 @@
 #include "prepare.h"
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <fcntl.h>
 #include <loom/unique_fd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "apply_filter.h"
 #include "apply_landlock.h"
 #include "check_view.h"
 #include "drop_capabilities.h"
@@ -31,7 +31,10 @@ constexpr std::uint64_t kScopeSignal = 1U << 1U;
 struct Progress {
   std::vector<std::string> limits;
   std::vector<std::string> restrictions;
+  std::vector<std::string> capabilities;
+  std::vector<std::string> deny_set;
   std::vector<std::string> extras;
+  std::vector<std::string> unheld;
   std::vector<std::string> skipped;
 };
 
@@ -64,7 +67,54 @@ StepResult<void> hold_limit(__rlimit_resource resource, Limit limit, const char*
   return {};
 }
 
+// The helper raised it, and a command may choke on what is usual for us: some close each possible
+// number before they start another program.
+StepResult<void> restore_descriptor_limit(const PrepareDocument& document) {
+  if (!document.descriptor_limit) return {};
+  rlimit current{};
+  if (::getrlimit(RLIMIT_NOFILE, &current) != 0) {
+    return stop(Stage2Step::kLimits, "descriptor limit", errno);
+  }
+  return set_limit(RLIMIT_NOFILE, {.soft = *document.descriptor_limit, .hard = current.rlim_max},
+                   "descriptor limit");
+}
+
+// What the kernel does with a dump: '|' a program, '@' a socket, anything else a file's name. 0
+// when that cannot be read.
+char dump_receiver() {
+  char first = '\0';
+  const UniqueFd pattern(::open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC));
+  return pattern && ::pread(pattern.get(), &first, 1, 0) == 1 ? first : '\0';
+}
+
+// One byte is less than the smallest dump, and the one limit that also keeps a dump from a program
+// (fs/coredump.c, which runs its own handler under it); 0 does not. A hard limit of 0 cannot be
+// raised. No limit keeps a dump from a socket (Linux 6.16).
+StepResult<void> forbid_dumps(Progress& progress) {
+  static constexpr Limit kNoDump{.soft = 1, .hard = 1};
+  rlimit held{};
+  if (::getrlimit(RLIMIT_CORE, &held) != 0) return stop(Stage2Step::kLimits, "no core", errno);
+  // Not set_limit, which would leave a soft limit of 0.
+  const rlimit wanted{.rlim_cur = std::min<rlim_t>(kNoDump.soft, held.rlim_max),
+                      .rlim_max = std::min<rlim_t>(kNoDump.hard, held.rlim_max)};
+  if (::setrlimit(RLIMIT_CORE, &wanted) != 0 || ::getrlimit(RLIMIT_CORE, &held) != 0) {
+    return stop(Stage2Step::kLimits, "no core", errno);
+  }
+  const char receiver = dump_receiver();
+  if (held.rlim_cur > kNoDump.soft || held.rlim_max > kNoDump.hard) {
+    progress.unheld.emplace_back("unheld:no-core=the limit was set, and does not read back");
+  } else if (receiver == '@') {
+    progress.unheld.emplace_back("unheld:no-core=the kernel hands dumps to a socket");
+  } else if (held.rlim_cur == 0 && (receiver == '|' || receiver == '\0')) {
+    progress.unheld.emplace_back(
+        "unheld:no-core=the limit was 0 before, which does not keep dumps from a handler");
+  }
+  return {};
+}
+
 StepResult<void> hold_limits(const PrepareDocument& document, Progress& progress) {
+  LOOM_TRY_VOID(restore_descriptor_limit(document));
+  LOOM_TRY_VOID(forbid_dumps(progress));
   if (document.fsize) {
     const Limit limit{.soft = *document.fsize, .hard = *document.fsize};
     LOOM_TRY_VOID(hold_limit(RLIMIT_FSIZE, limit, "rlimit-fsize", progress));
@@ -104,6 +154,8 @@ StepResult<void> restrict_files(const PrepareDocument& document, Progress& progr
   const LandlockWitness witness(document);
   LOOM_TRY_VOID(apply_landlock(document));
   const std::string doubt = witness.doubt_rules();
+  // Security: then nothing keeps the command from reading other processes' environments.
+  if (!doubt.empty() && document.shares_pids) return stop(Stage2Step::kLandlock, doubt);
   if (doubt.empty()) {
     progress.restrictions.push_back("landlock:abi=" + std::to_string(document.landlock_abi));
   } else {
@@ -113,46 +165,16 @@ StepResult<void> restrict_files(const PrepareDocument& document, Progress& progr
   return {};
 }
 
-StepResult<void> load_filter(const Bytes& filter) {
-  const std::size_t count = filter.size() / sizeof(sock_filter);
-  if (count > BPF_MAXINSNS) return stop(Stage2Step::kFilter, "filter too long", E2BIG);
-  std::vector<sock_filter> program(count);
-  std::copy(filter.begin(), filter.end(), std::as_writable_bytes(std::span(program)).begin());
-  const sock_fprog header{.len = static_cast<unsigned short>(count), .filter = program.data()};
-  const long result =
-      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &header);
-  if (result < 0) return stop(Stage2Step::kFilter, "seccomp", errno);
-  // With TSYNC a positive result is the id of a thread that goes on without the filter.
-  if (result > 0) return stop(Stage2Step::kFilter, "thread " + std::to_string(result));
-  return {};
-}
-
-// A family that every filter of the backend's refuses; where the network stays open, one that is
-// refused even then.
-int refused_family(const PrepareDocument& document) {
-  return document.filter_tag.empty() ? AF_ALG : AF_INET;
-}
-
-// EPERM is the filter's own answer. Whoever else gave it, sockets are refused as the tag says.
-bool refuses_socket(int family) {
-  const UniqueFd made(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return !made && errno == EPERM;
+void move_all(std::vector<std::string>& from, std::vector<std::string>& into) {
+  for (std::string& entry : from) into.push_back(std::move(entry));
 }
 
 StepResult<void> filter_calls(const PrepareDocument& document, Progress& progress) {
-  if (document.filter.empty()) {
-    if (document.filter_wanted) progress.skipped.push_back("seccomp: " + document.filter_reason);
-    return {};
-  }
-  LOOM_TRY_VOID(load_filter(document.filter));
-  const bool held = refuses_socket(refused_family(document));
-  if (document.filter_tag.empty()) {
-    if (!held) progress.extras.emplace_back("unheld:socket-families");
-  } else if (held) {
-    progress.restrictions.push_back(document.filter_tag);
-  } else {
-    progress.skipped.emplace_back("seccomp: the filter was taken, and a socket is not refused");
-  }
+  LOOM_TRY(FilterEntries entries, apply_filter(document));
+  move_all(entries.restrictions, progress.restrictions);
+  move_all(entries.extras, progress.extras);
+  move_all(entries.skipped, progress.skipped);
+  progress.deny_set = std::move(entries.deny_set);
   return {};
 }
 
@@ -176,8 +198,9 @@ void claim_no_new_privileges(Progress& progress) {
 
 InnerReport assemble(Progress progress) {
   InnerReport report;
-  for (auto* part : {&progress.limits, &progress.restrictions, &progress.extras}) {
-    for (std::string& entry : *part) report.applied.push_back(std::move(entry));
+  for (auto* part : {&progress.limits, &progress.restrictions, &progress.capabilities,
+                     &progress.deny_set, &progress.extras, &progress.unheld}) {
+    move_all(*part, report.applied);
   }
   report.skipped = std::move(progress.skipped);
   return report;
@@ -189,9 +212,9 @@ StepResult<InnerReport> prepare(const PrepareDocument& document) {
   Progress progress;
   if (document.jailed) LOOM_TRY_VOID(check_view(document));
   LOOM_TRY_VOID(hold_limits(document, progress));
-  if (document.jailed) LOOM_TRY_VOID(lead_session());
+  if (document.jailed && !document.shares_pids) LOOM_TRY_VOID(lead_session());
   LOOM_TRY_VOID(forbid_new_privileges());
-  LOOM_TRY(progress.extras, drop_capabilities(document.keep_caps));
+  LOOM_TRY(progress.capabilities, drop_capabilities(document.keep_caps));
   LOOM_TRY_VOID(restrict_files(document, progress));
   claim_no_new_privileges(progress);
   LOOM_TRY_VOID(filter_calls(document, progress));

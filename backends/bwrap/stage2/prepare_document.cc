@@ -13,6 +13,22 @@ constexpr std::size_t kInstructionBytes =
 
 constexpr std::string_view kEmptyDirectoryName = "empty-directory";
 constexpr std::string_view kNullDeviceName = "null-device";
+constexpr std::string_view kPinName = "pin";
+constexpr std::string_view kReadOnlyBindName = "read-only-bind";
+
+std::string_view form_name(ViewCheck::Form form) noexcept {
+  switch (form) {
+    case ViewCheck::Form::kEmptyDirectory:
+      return kEmptyDirectoryName;
+    case ViewCheck::Form::kNullDevice:
+      return kNullDeviceName;
+    case ViewCheck::Form::kPin:
+      return kPinName;
+    case ViewCheck::Form::kReadOnlyBind:
+      return kReadOnlyBindName;
+  }
+  return {};
+}
 
 // Reads the fields of one map and remembers the first thing that is wrong with it, so that a
 // decoder reads like the struct it fills.
@@ -124,17 +140,29 @@ class FieldReader {
 };
 
 Result<ViewCheck> decode_view_check(const Value& value) {
-  FieldReader reader(value, "view", {"path", "form", "parent_device", "parent_inode"});
+  FieldReader reader(value, "view",
+                     {"path", "form", "parent_device", "parent_inode", "device", "inode"});
   ViewCheck check;
   std::string form;
   reader.read("path", check.path);
   reader.read("form", form);
   reader.read("parent_device", check.parent_identity.device);
   reader.read("parent_inode", check.parent_identity.inode);
+  reader.read("device", check.identity.device);
+  reader.read("inode", check.identity.inode);
   if (form == kNullDeviceName) {
     check.form = ViewCheck::Form::kNullDevice;
+  } else if (form == kPinName) {
+    check.form = ViewCheck::Form::kPin;
+  } else if (form == kReadOnlyBindName) {
+    check.form = ViewCheck::Form::kReadOnlyBind;
   } else if (form != kEmptyDirectoryName) {
     reader.refuse("form", "not known");
+  }
+  const bool bind =
+      check.form == ViewCheck::Form::kPin || check.form == ViewCheck::Form::kReadOnlyBind;
+  if (bind != (check.identity != FileIdentity{})) {
+    reader.refuse("inode", "belongs to a pin or a read-only bind, and to nothing else");
   }
   if (!check.path.starts_with('/')) reader.refuse("path", "not absolute");
   LOOM_TRY_VOID(reader.finish());
@@ -176,8 +204,14 @@ void refuse_contradictions(const PrepareDocument& document, FieldReader& reader)
   if (document.landlock_abi == 0 && document.landlock_reason.empty()) {
     reader.refuse("landlock_reason", "missing although landlock_abi is 0");
   }
+  if (document.shares_pids && (!document.jailed || document.landlock_abi == 0)) {
+    reader.refuse("shares_pids", "neither a jail nor Landlock");
+  }
   if (document.filter.size() % kInstructionBytes != 0) {
     reader.refuse("filter", "not a whole number of instructions");
+  }
+  if (document.filter.empty() && (document.filter_denies || document.denies_unix)) {
+    reader.refuse("filter", "empty, and yet it is to deny something");
   }
   if (document.filter.empty() && !document.filter_tag.empty()) {
     reader.refuse("filter_tag", "names an empty filter");
@@ -189,12 +223,14 @@ void refuse_contradictions(const PrepareDocument& document, FieldReader& reader)
 
 void read_limits_and_view(FieldReader& reader, PrepareDocument& document) {
   reader.read("jailed", document.jailed);
+  reader.read("shares_pids", document.shares_pids);
   reader.read("root_read_only", document.root_read_only);
   reader.read_list("view", document.view, decode_view_check);
   reader.read_list("own_tmpfs", document.own_tmpfs, decode_place);
   reader.read("cpu_soft", document.cpu_soft);
   reader.read("cpu_hard", document.cpu_hard);
   reader.read("fsize", document.fsize);
+  reader.read("descriptor_limit", document.descriptor_limit);
   reader.read_list("keep_caps", document.keep_caps, decode_capability);
 }
 
@@ -207,6 +243,8 @@ void read_restrictions(FieldReader& reader, PrepareDocument& document) {
   reader.read("filter_wanted", document.filter_wanted);
   reader.read("filter_tag", document.filter_tag);
   reader.read("filter", document.filter);
+  reader.read("filter_denies", document.filter_denies);
+  reader.read("denies_unix", document.denies_unix);
   reader.read("filter_reason", document.filter_reason);
   reader.read("proxy_reason", document.proxy_reason);
 }
@@ -222,21 +260,27 @@ void write_optional(ValueWriter& writer, const std::optional<std::uint64_t>& val
 void write_view(ValueWriter& writer, const std::vector<ViewCheck>& view) {
   writer.array(view.size());
   for (const ViewCheck& check : view) {
-    writer.map(4);
+    writer.map(6);
     writer.text("path");
     writer.name(check.path);
     writer.text("form");
-    writer.text(check.form == ViewCheck::Form::kNullDevice ? kNullDeviceName : kEmptyDirectoryName);
+    writer.text(form_name(check.form));
     writer.text("parent_device");
     writer.number(check.parent_identity.device);
     writer.text("parent_inode");
     writer.number(check.parent_identity.inode);
+    writer.text("device");
+    writer.number(check.identity.device);
+    writer.text("inode");
+    writer.number(check.identity.inode);
   }
 }
 
 void write_limits_and_view(ValueWriter& writer, const PrepareDocument& document) {
   writer.text("jailed");
   writer.boolean(document.jailed);
+  writer.text("shares_pids");
+  writer.boolean(document.shares_pids);
   writer.text("root_read_only");
   writer.boolean(document.root_read_only);
   writer.text("view");
@@ -250,6 +294,8 @@ void write_limits_and_view(ValueWriter& writer, const PrepareDocument& document)
   write_optional(writer, document.cpu_hard);
   writer.text("fsize");
   write_optional(writer, document.fsize);
+  writer.text("descriptor_limit");
+  write_optional(writer, document.descriptor_limit);
   writer.text("keep_caps");
   writer.array(document.keep_caps.size());
   for (const std::uint32_t number : document.keep_caps) writer.number(number);
@@ -284,6 +330,10 @@ void write_filter(ValueWriter& writer, const PrepareDocument& document) {
   writer.name(document.filter_tag);
   writer.text("filter");
   writer.binary(document.filter);
+  writer.text("filter_denies");
+  writer.boolean(document.filter_denies);
+  writer.text("denies_unix");
+  writer.boolean(document.denies_unix);
   writer.text("filter_reason");
   writer.name(document.filter_reason);
   writer.text("proxy_reason");
@@ -293,7 +343,7 @@ void write_filter(ValueWriter& writer, const PrepareDocument& document) {
 }  // namespace
 
 Bytes encode(const PrepareDocument& document) {
-  static constexpr std::size_t kKeys = 19;
+  static constexpr std::size_t kKeys = 23;
   ValueWriter writer;
   writer.map(kKeys);
   writer.text("v");
@@ -312,11 +362,30 @@ Result<PrepareDocument> decode_prepare_document(ByteView bytes) {
       version->unsigned_number != kPrepareVersion) {
     return fail(ErrorCode::kInvalidRequest, "prepare document: not version 1");
   }
-  FieldReader reader(
-      value, "prepare document",
-      {"v", "jailed", "root_read_only", "view", "own_tmpfs", "cpu_soft", "cpu_hard", "fsize",
-       "keep_caps", "landlock_abi", "landlock_reason", "landlock_handled_fs", "landlock_scoped",
-       "landlock_rules", "filter_wanted", "filter_tag", "filter", "filter_reason", "proxy_reason"});
+  FieldReader reader(value, "prepare document",
+                     {"v",
+                      "jailed",
+                      "shares_pids",
+                      "root_read_only",
+                      "view",
+                      "own_tmpfs",
+                      "cpu_soft",
+                      "cpu_hard",
+                      "fsize",
+                      "descriptor_limit",
+                      "keep_caps",
+                      "landlock_abi",
+                      "landlock_reason",
+                      "landlock_handled_fs",
+                      "landlock_scoped",
+                      "landlock_rules",
+                      "filter_wanted",
+                      "filter_tag",
+                      "filter",
+                      "filter_denies",
+                      "denies_unix",
+                      "filter_reason",
+                      "proxy_reason"});
   PrepareDocument document;
   read_limits_and_view(reader, document);
   read_restrictions(reader, document);

@@ -79,6 +79,10 @@ ProbeVerdict judge_landlock(const LandlockEvidence& seen) {
   if (!has_line(seen.run.out, kAllowedOk)) {
     return failed("the payload could not write inside its writable root; " + printed(seen.run));
   }
+  const std::string unheld = find_entry(seen.run.result.enforcement, "unheld:pid-namespace");
+  if (!has_line(seen.run.out, kMountsAllow) && !unheld.empty()) {
+    return skipped("/proc is the host's, and mounted read-only: " + unheld);
+  }
   if (!has_line(seen.run.out, kMountsAllow)) {
     return failed("inconclusive: mounts or permissions refuse it already; " + printed(seen.run));
   }

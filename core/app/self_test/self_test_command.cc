@@ -164,6 +164,9 @@ int refuse_to_run(const NotRun& gate) {
 
 int run_self_test(ProbeRig& rig) {
   Session& session = rig.session();
+  // The features are then those that the runs will have. Where it cannot be known now, the probes
+  // say so themselves.
+  static_cast<void>(session.finish_probing().has_value());
   print(render_heading(session.features().tags));
   if (const auto gate = platform_gate(session.facts().os, !rig.has("platform-unsupported"))) {
     return refuse_to_run(*gate);

@@ -33,6 +33,7 @@ class HostServices {
   virtual void log(LogLevel level, std::string_view utf8) = 0;
 
   // Runs a launch with no input and its output collected. Only within probe(kBeforePlan).
+  // kUnsupported: the kernel does not execute this image. Every other error may be gone next time.
   [[nodiscard]] virtual Result<TrialResult> try_launch(const LaunchSpec& launch,
                                                        std::uint32_t deadline_ms) = 0;
 

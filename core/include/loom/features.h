@@ -57,6 +57,7 @@ struct SurveyPath {
 // What the host must look at before this backend can plan.
 struct Survey {
   std::vector<SurveyPath> paths{};
+  bool needs_mounts = false;  // fill HostFacts::mounts
   std::vector<AbsolutePath>
       search_excluded{};  // regions the command can write: no program is found there
   std::optional<std::string> scratch_dir{};  // value of LOOM_SCRATCH_DIR; nullopt: left out

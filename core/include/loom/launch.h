@@ -24,11 +24,18 @@ struct MemoryFile {
   friend bool operator==(const MemoryFile&, const MemoryFile&) = default;
 };
 
-// A descriptor of the host's, lent to the child.
+// A descriptor of the host's, lent to the child: an own one for each entry.
 struct LentHandle {
-  enum class Role : std::uint8_t { kStage2 };
+  enum class Role : std::uint8_t {
+    kStage2,
+    // O_PATH of the object at `path`, reached without following a link. The host refuses the start
+    // when that is no longer the object of `identity`.
+    kSource,
+  };
   Role role = Role::kStage2;
   int child_number = -1;
+  AbsolutePath path = AbsolutePath::root();  // kSource: the real path
+  FileIdentity identity{};                   // kSource: what the plan was made for
   friend bool operator==(const LentHandle&, const LentHandle&) = default;
 };
 
@@ -77,7 +84,8 @@ struct LaunchSpec {
   std::vector<ChildLimit> child_limits{};
   Ceilings ceilings{};
   std::vector<WatchedPath> watched{};
-  // A pid namespace owns every descendant: process 1's mount table is watched.
+  // A pid namespace owns every descendant, and ends with its process 1. A launcher's jail without one
+  // (a fallback) is ended by the host's caretaker.
   bool jailed_pids = false;
   friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
 };
@@ -102,6 +110,7 @@ enum class Rung : std::uint8_t { kTerm, kKill, kSettle };
 struct TargetsRequest {
   Rung rung = Rung::kTerm;
   std::int32_t child = 0;           // the process the host spawned
+  bool jailed_pids = false;         // LaunchSpec::jailed_pids of the run
   bool launched = false;            // ImageKind::kLauncher: child is a supervisor, not the command
   std::vector<ProcessRow> table{};  // may be empty when it could not be read
   friend bool operator==(const TargetsRequest&, const TargetsRequest&) = default;

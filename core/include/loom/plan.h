@@ -30,6 +30,8 @@ struct PlanRequest {
   Policy policy{};
   Command command{};
   Demand demand = Demand::kBestEffort;
+  bool deny_unix_sockets = false;  // operator's --unix-sockets deny (D26)
+  bool explain_filter = false;     // fill JailPlan::filter
   // operator's --keep-caps, as "CAP_NET_RAW"; usually empty
   std::vector<std::string> keep_capabilities{};
   HostFacts facts{};
@@ -48,6 +50,7 @@ enum class MountClass : std::uint8_t {
   kProtected,
   kMountReadWrite,
   kMountReadOnly,
+  kPin,  // a directory bound onto itself, writable, so that its name cannot be moved (D11)
 };
 [[nodiscard]] std::string_view mount_class_name(MountClass mount_class) noexcept;
 
@@ -76,6 +79,13 @@ struct MountOperation {
   friend bool operator==(const MountOperation&, const MountOperation&) = default;
 };
 
+// A name that must be on the host before the jail is built, and must be gone after its end (D12).
+struct MadeName {
+  AbsolutePath path;          // real path; what lies above it exists, or is made before it
+  bool intermediate = false;  // false: the protected path itself; true: a directory on the way
+  friend bool operator==(const MadeName&, const MadeName&) = default;
+};
+
 // A decision, complete and comparable. `view` is normative: the guard, the audit and the
 // conformance suite replay it.
 struct JailPlan {
@@ -84,7 +94,12 @@ struct JailPlan {
   std::vector<std::string> canonical_argv{};
   std::string digest{};              // 16 hex digits; a comparison aid within one build
   std::vector<std::string> notes{};  // what a person should know, one sentence each
-  Bytes backend{};                   // what render and audit of the same backend need; opaque
+  // Absent protected paths where the command could make them, and the absent directories above. A
+  // parent comes before what lies in it. While the facts do not know all of them as placeholders,
+  // the host makes them, surveys again and asks for the plan once more before it renders.
+  std::vector<MadeName> to_make{};
+  std::vector<std::string> filter{};  // the rules of the system-call filter, as text, if asked
+  Bytes backend{};                    // what render and audit of the same backend need; opaque
   friend bool operator==(const JailPlan&, const JailPlan&) = default;
 };
 

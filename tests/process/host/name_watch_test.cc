@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "process_support.h"
 
@@ -59,6 +60,33 @@ TEST_F(NameWatchTest, ADirectoryOnTheWayCountsForWhatLiesBelow) {
   exchange("deep", "deep2");
 
   EXPECT_THAT(watch->changed(), ElementsAre(path("deep/er/secret")));
+}
+
+TEST_F(NameWatchTest, ALinkOnTheWayIsWatchedAndSoIsWhereItLeads) {
+  std::filesystem::create_directory_symlink("deep", at("alias"));
+  std::filesystem::create_directory_symlink("elsewhere", at("alias2"));
+  auto watch = NameWatch::open({path("alias/er/secret")});
+  ASSERT_TRUE(watch) << watch.error().message;
+  EXPECT_THAT(watch->changed(), IsEmpty());
+
+  std::filesystem::rename(at("deep/er/secret"), at("deep/er/gone"));
+  EXPECT_THAT(watch->changed(), ElementsAre(path("alias/er/secret")));
+
+  watch = NameWatch::open({path("alias/er/secret")});
+  ASSERT_TRUE(watch) << watch.error().message;
+  exchange("alias", "alias2");
+  EXPECT_THAT(watch->changed(), ElementsAre(path("alias/er/secret")));
+}
+
+TEST_F(NameWatchTest, ManyNamesInOneDirectoryAreToldApart) {
+  std::vector<AbsolutePath> paths;
+  for (int i = 0; i < 300; ++i) paths.push_back(path("deep/er/n" + std::to_string(i)));
+  auto watch = NameWatch::open(paths);
+  ASSERT_TRUE(watch) << watch.error().message;
+
+  std::ofstream(at("deep/er/n7")) << "made";
+
+  EXPECT_THAT(watch->changed(), ElementsAre(path("deep/er/n7")));
 }
 
 TEST_F(NameWatchTest, WritingToAFileIsNoChangeOfItsName) {

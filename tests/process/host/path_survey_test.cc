@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "guard/placeholder.h"
 #include "process_support.h"
 
 namespace loom::host {
@@ -193,13 +196,11 @@ TEST_F(PathSurveyTest, AFifoIsLookedAtWithoutWaiting) {
 
   const auto direct = survey("fifo");
   const auto linked = survey("to_fifo");
-  const bool directory = is_directory(path(at("fifo")));
   ::alarm(0);
 
   EXPECT_EQ(direct.kind, PathKind::kOther);
   EXPECT_EQ(linked.kind, PathKind::kOther);
   EXPECT_EQ(linked.real.str(), at("fifo"));
-  EXPECT_FALSE(directory);
 }
 
 TEST_F(PathSurveyTest, ASurveyLeavesNoDescriptorOpen) {
@@ -213,12 +214,109 @@ TEST_F(PathSurveyTest, ASurveyLeavesNoDescriptorOpen) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST_F(PathSurveyTest, IsDirectoryFollowsLinks) {
-  link("dir", "link");
+TEST_F(PathSurveyTest, TheDirectoriesAboveTheRealPathsAreListedOnceAndInOrder) {
+  std::filesystem::create_directories(at("other/deep"));
+  std::filesystem::create_directories(at("links"));
+  link("../other/deep", "links/l");
+  PathSurveyor surveyor;
+  for (const char* name :
+       {"other/none/x", "dir/file", "dir/sub", "dir/none", "links/l/y", "dir/file/x"}) {
+    (void)surveyor.look(path(at(name)));
+  }
 
-  EXPECT_TRUE(is_directory(path(at("link"))));
-  EXPECT_FALSE(is_directory(path(at("dir/file"))));
-  EXPECT_FALSE(is_directory(path(at("none"))));
+  const auto found = surveyor.directories();
+
+  std::vector<std::string> below;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].identity, identity(found[i].path.str()));
+    EXPECT_FALSE(found[i].placeholder);
+    if (i > 0) {
+      EXPECT_LT(found[i - 1].path, found[i].path);
+    }
+    if (found[i].path.str().size() > directory_.str().size()) {
+      below.push_back(found[i].path.str().substr(directory_.str().size()));
+    }
+  }
+  EXPECT_EQ(below, (std::vector<std::string>{"/dir", "/other", "/other/deep"}));
+  EXPECT_EQ(found.front().path, AbsolutePath::root());
+  EXPECT_EQ(found.size(), 3u +
+                              static_cast<std::size_t>(std::count(directory_.str().begin(),
+                                                                  directory_.str().end(), '/')) +
+                              1u);
+  EXPECT_EQ(surveyor.directories(), found) << "asking again changes nothing";
+}
+
+TEST_F(PathSurveyTest, TheRootHasNoDirectoryAbove) {
+  PathSurveyor surveyor;
+  (void)surveyor.look(AbsolutePath::root());
+  EXPECT_TRUE(surveyor.directories().empty());
+  (void)surveyor.look(path("/no-such-name"));
+  ASSERT_EQ(surveyor.directories().size(), 1u);
+}
+
+TEST_F(PathSurveyTest, APlaceholderCountsAsMissingWhetherALinkIsOnTheWayOrNot) {
+  std::filesystem::create_directories(at("dir/way/leaf"));
+  ASSERT_EQ(::chmod(at("dir/way/leaf").c_str(), guard::kLeafMode), 0);
+  ASSERT_EQ(::chmod(at("dir/way").c_str(), guard::kIntermediateMode), 0);
+  link("dir", "there");
+  link("dir/way/leaf", "to_leaf");
+  for (const char* name : {"dir/way", "dir/way/leaf", "there/way", "there/way/leaf", "to_leaf"}) {
+    SCOPED_TRACE(name);
+    const auto fact = survey(name);
+    EXPECT_EQ(fact.kind, PathKind::kMissing);
+    EXPECT_EQ(fact.error, ENOENT);
+    EXPECT_EQ(fact.identity, identity(fact.real.str()));
+    EXPECT_EQ(fact.parent_identity, identity(fact.real.parent().str()));
+    EXPECT_EQ(fact.link_count, 0u);
+  }
+  for (const char* name : {"dir/way/leaf/x", "there/way/leaf/x", "to_leaf/x", "dir/way/none"}) {
+    SCOPED_TRACE(name);
+    const auto fact = survey(name);
+    expect_missing(fact, fact.real.str(), ENOENT);
+    EXPECT_EQ(fact.parent_identity, identity(fact.real.parent().str()));
+  }
+  PathSurveyor surveyor;
+  (void)surveyor.look(path(at("dir/way/leaf/x")));
+  std::vector<std::string> marked;
+  for (const DirectoryFact& each : surveyor.directories()) {
+    if (each.placeholder) marked.push_back(each.path.str());
+  }
+  EXPECT_EQ(marked, (std::vector<std::string>{at("dir/way"), at("dir/way/leaf")}));
+}
+
+TEST_F(PathSurveyTest, AMarkedDirectoryThatHoldsSomethingIsADirectory) {
+  std::filesystem::create_directories(at("dir/way/leaf"));
+  std::ofstream(at("dir/way/file")) << "x";
+  ASSERT_EQ(::chmod(at("dir/way/leaf").c_str(), guard::kLeafMode), 0);
+  ASSERT_EQ(::chmod(at("dir/way").c_str(), guard::kIntermediateMode), 0);
+
+  EXPECT_EQ(survey("dir/way").kind, PathKind::kDirectory);
+  EXPECT_EQ(survey("dir/way/file").kind, PathKind::kRegular);
+  EXPECT_EQ(survey("dir/way/leaf").kind, PathKind::kMissing);
+}
+
+TEST_F(PathSurveyTest, NoLinkOfProcfsIsFollowedAndProcfsItselfIsToldAsItIs) {
+  for (const char* name : {"/proc/self", "/proc/self/status", "/proc/self/cwd"}) {
+    const auto fact = survey_path(path(name));
+    expect_missing(fact, name, ELOOP);
+  }
+  EXPECT_EQ(survey_path(path("/proc")).kind, PathKind::kDirectory);
+  EXPECT_EQ(survey_path(path("/proc/cpuinfo")).kind, PathKind::kRegular);
+}
+
+// guard 2.5, 9.3: 60
+TEST_F(PathSurveyTest, SomebodyElsesLinkInASharedDirectoryIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "it takes the superuser to make somebody else's link";
+  std::filesystem::create_directories(at("shared"));
+  ASSERT_EQ(::chmod(at("shared").c_str(), 01777), 0);
+  link("../dir/file", "shared/theirs");
+  link("../dir/file", "shared/ours");
+  link(at("dir/file"), "shared/theirs_whole");
+  for (const char* name : {"shared/theirs", "shared/theirs_whole"}) {
+    ASSERT_EQ(::lchown(at(name).c_str(), 12'345, 12'345), 0);
+    expect_missing(survey(name), at(name), EACCES);
+  }
+  EXPECT_EQ(survey("shared/ours").real.str(), at("dir/file"));
 }
 
 // The walk and the shortcut must not differ where both can answer: the shortcut declines every path

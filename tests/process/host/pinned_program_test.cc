@@ -1,5 +1,6 @@
 #include "host/pinned_program.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -125,6 +126,111 @@ TEST_F(PinnedProgramTest, Stage2RunsFromACopyThatOutlivesItsFile) {
 
   EXPECT_EQ(output_of(request), "11");
   EXPECT_EQ(program.fact.path, at("safe/launcher"));
+}
+
+// A pin as the helper holds it once it has started, and what its next check says.
+class PinCheckTest : public PinnedProgramTest {
+ protected:
+  PinCheckTest() : program_(pin_launcher("launcher", at("safe"), {})) { take_digest(program_); }
+
+  std::string refusal() {
+    const auto checked = check_pin(program_);
+    return checked ? std::string() : checked.error().message;
+  }
+  void append(const std::string& text) const {
+    std::ofstream(at("safe/launcher"), std::ios::app | std::ios::binary) << text;
+  }
+
+  PinnedProgram program_;
+};
+
+TEST_F(PinCheckTest, AProgramThatNobodyTouchedIsWhatWasPinned) {
+  EXPECT_EQ(program_.digest.size(), 64U);
+  EXPECT_EQ(refusal(), "");
+}
+
+// guard 9.4: 77
+TEST_F(PinCheckTest, ARewriteInPlaceIsRefusedByNameNowAndLater) {
+  append("x");
+  EXPECT_TRUE(refusal().starts_with("pin_changed: " + at("safe/launcher"))) << refusal();
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(PinCheckTest, ARewriteWithTheOldTimesAndSizeIsRefusedToo) {
+  std::fstream file(at("safe/launcher"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-1, std::ios::end);
+  file.put('?');
+  file.close();
+  const auto seconds = program_.stamp.modified_ns / 1'000'000'000;
+  const timespec times[2] = {
+      {.tv_sec = seconds, .tv_nsec = program_.stamp.modified_ns % 1'000'000'000},
+      {.tv_sec = seconds, .tv_nsec = program_.stamp.modified_ns % 1'000'000'000}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, at("safe/launcher").c_str(), times, 0), 0);
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(PinCheckTest, ANewLinkOrDateOverTheSameContentsIsRemembered) {
+  std::filesystem::create_hard_link(at("safe/launcher"), at("link"));
+  const FileStamp before = program_.stamp;
+  EXPECT_EQ(refusal(), "");
+  EXPECT_NE(program_.stamp, before);
+  const FileStamp remembered = program_.stamp;
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(program_.stamp, remembered);
+  append("x");
+  EXPECT_NE(refusal(), "");
+}
+
+// guard 9.4: 75
+TEST_F(PinCheckTest, ANameThatIsGoneOrAnothersLeavesThePinAsItWas) {
+  std::filesystem::rename(at("work/launcher"), at("safe/launcher"));
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(PinCheckTest, WithoutADigestEveryChangeIsARefusal) {
+  program_.digest.clear();
+  EXPECT_EQ(refusal(), "");
+  std::filesystem::create_hard_link(at("safe/launcher"), at("link"));
+  EXPECT_NE(refusal(), "");
+}
+
+TEST_F(PinCheckTest, AChangeBeforeTheDigestWasTakenIsNotOverlooked) {
+  PinnedProgram late = pin_launcher("launcher", at("safe"), {});
+  append("x");
+  take_digest(late);
+  EXPECT_EQ(late.digest, "");
+  EXPECT_FALSE(check_pin(late));
+}
+
+TEST_F(PinCheckTest, AProgramThatCannotBeReadHasNoDigest) {
+  const bool reads_everything = ::geteuid() == 0;
+  ASSERT_EQ(::chmod(at("work/launcher").c_str(), 0111), 0);
+  PinnedProgram unreadable = pin_launcher("launcher", at("work"), {});
+  ASSERT_TRUE(unreadable.fact.present) << unreadable.fact.reason;
+  take_digest(unreadable);
+  EXPECT_EQ(unreadable.digest.empty(), !reads_everything);
+  EXPECT_TRUE(check_pin(unreadable));
+  std::filesystem::create_hard_link(at("work/launcher"), at("link"));
+  EXPECT_EQ(check_pin(unreadable).has_value(), reads_everything);
+}
+
+TEST_F(PinCheckTest, Stage2IsCheckedOnlyWhereItCouldNotBeSealed) {
+  PinnedProgram open = find_stage2(at("safe/launcher"));
+  PinnedProgram sealed = find_stage2(at("safe/launcher"));
+  ASSERT_TRUE(seal_stage2(sealed));
+  take_digest(open);
+  take_digest(sealed);
+  EXPECT_TRUE(sealed.sealed);
+  EXPECT_EQ(open.digest.size(), 64U);
+  EXPECT_EQ(sealed.digest, "");
+  append("x");
+  EXPECT_FALSE(check_pin(open));
+  EXPECT_TRUE(check_pin(sealed));
+}
+
+TEST_F(PinCheckTest, WhatOurUserCouldRewriteIsOurs) {
+  EXPECT_EQ(is_ours_to_write(program_), ::geteuid() != 0);
+  EXPECT_FALSE(is_ours_to_write(pin_launcher("/bin/true", "", {})));
 }
 
 }  // namespace

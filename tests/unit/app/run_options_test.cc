@@ -44,6 +44,28 @@ TEST(RunOptionsTest, UsageErrorsEndWithTwo) {
   EXPECT_FALSE(parse({"--read", "/usr", "--", "true"}).exit_status);
 }
 
+TEST(RunOptionsTest, UnixSocketsAreAllowedUnlessDeniedAndNoOtherWordCounts) {
+  EXPECT_FALSE(parse({"--", "true"}).options.deny_unix_sockets);
+  EXPECT_FALSE(parse({"--unix-sockets", "allow", "--", "true"}).options.deny_unix_sockets);
+  EXPECT_TRUE(parse({"--unix-sockets", "deny", "--", "true"}).options.deny_unix_sockets);
+  EXPECT_EQ(parse({"--unix-sockets", "no", "--", "true"}).exit_status, 2);
+  // The operator's word, not the policy's.
+  const ParsedOptions both = parse({"--policy", "p.json", "--unix-sockets", "deny", "--", "true"});
+  EXPECT_FALSE(both.exit_status);
+  EXPECT_TRUE(both.options.deny_unix_sockets);
+}
+
+TEST(RunOptionsTest, OnlyAPlanShowsTheFilterAndNeedsNoCommandForIt) {
+  const auto plan = [](std::initializer_list<const char*> words) {
+    const std::vector<const char*> argv(words);
+    return parse_run_options("plan", static_cast<int>(argv.size()), argv.data());
+  };
+  EXPECT_FALSE(plan({"--filter"}).exit_status);
+  EXPECT_TRUE(plan({"--filter", "--network", "full", "--", "true"}).options.show_filter);
+  EXPECT_EQ(plan({"--network", "full"}).exit_status, 2);
+  EXPECT_EQ(parse({"--filter", "--", "true"}).exit_status, 2);
+}
+
 TEST(RunOptionsTest, ANumberIsDecimalAndFitsOrIsAUsageError) {
   for (const char* option : {"--cpu-seconds", "--wall-seconds", "--memory-bytes", "--pids",
                              "--file-bytes", "--output-bytes"}) {

@@ -208,6 +208,7 @@ TEST(AuditTest, WhatTheKernelCannotHoldIsAnExtraAndNeverASkip) {
   EXPECT_THAT(judged->widened, IsEmpty());
 }
 
+// field B77
 TEST(AuditTest, EmptyingFilesByNameIsUnheldWhereOnlyAnOldLandlockIsThere) {
   for (const std::uint32_t abi : {2u, 3u}) {
     Machine machine = base_machine();
@@ -244,6 +245,52 @@ TEST(AuditTest, WithoutBubblewrapEachThingNotHeldIsNamed) {
   const auto bare = audit(plan_of(Machine().without_launcher(), empty_policy()));
   ASSERT_TRUE(bare);
   EXPECT_THAT(bare->when_witnessed, ElementsAre(Not(HasSubstr("protected paths"))));
+}
+
+KernelFacts kernel_with(LauncherFacts launcher) {
+  launcher.tried = true;
+  return {.landlock_abi = 7,
+          .landlock_reason = {},
+          .seccomp = true,
+          .seccomp_reason = {},
+          .launcher = std::move(launcher)};
+}
+
+// guard 5.2: I6, I8, I9
+TEST(AuditTest, WhatBubblewrapDidWithoutIsUnheldWithItsReasonAndNeverASkip) {
+  Machine machine = base_machine();
+  LauncherFacts launcher;
+  launcher.no_pids = "no proc";
+  launcher.no_cgroup = "no groups";
+  launcher.no_devices = "no ptys";
+  machine.kernel(kernel_with(launcher));
+  const auto judged = audit(plan_of(machine, base_policy()));
+  ASSERT_TRUE(judged);
+  EXPECT_THAT(judged->extras, AllOf(Contains("unheld:pid-namespace=no proc"),
+                                    Contains("unheld:cgroup-namespace=no groups"),
+                                    Contains("unheld:private-ptys=no ptys")));
+  EXPECT_EQ(judged->when_witnessed.front(), "bwrap");
+  EXPECT_THAT(judged->widened, IsEmpty());
+
+  const auto whole = audit(plan_of(base_machine(), base_policy()));
+  ASSERT_TRUE(whole);
+  EXPECT_THAT(whole->extras, Not(Contains(HasSubstr("namespace"))));
+  EXPECT_THAT(whole->extras, Not(Contains(HasSubstr("ptys"))));
+}
+
+// field B35
+TEST(AuditTest, ABubblewrapThatBuildsNoJailIsADegradedRunInItsOwnWords) {
+  Machine machine = base_machine();
+  LauncherFacts launcher;
+  launcher.broken = "bubblewrap builds no jail here: odd words";
+  machine.kernel(kernel_with(launcher));
+  const auto judged = audit(plan_of(machine, base_policy()));
+  ASSERT_TRUE(judged);
+  EXPECT_THAT(
+      judged->when_witnessed,
+      ElementsAre(AllOf(StartsWith("skip:bwrap: bubblewrap builds no jail here: odd words, so "),
+                        HasSubstr("namespaces, minimal view"), HasSubstr("protected paths"))));
+  EXPECT_TRUE(plan_of(machine, base_policy()).view.empty());
 }
 
 TEST(AuditTest, PlanOfAnotherBackendIsRefused) {

@@ -3,7 +3,6 @@
 
 #include "backends/bwrap/kernel_facts.h"
 #include "backends/bwrap/list_features.h"
-#include "backends/bwrap/probe.h"
 #include "machine.h"
 
 namespace loom::bwrap::test {
@@ -66,8 +65,19 @@ TEST(ListFeaturesTest, FactsOfAnotherProbeAreRefused) {
 }
 
 TEST(KernelFactsTest, BytesComeBackAsTheyWent) {
-  const KernelFacts facts{
-      .landlock_abi = 7, .landlock_reason = "a", .seccomp = true, .seccomp_reason = "b"};
+  const KernelFacts facts{.landlock_abi = 7,
+                          .landlock_reason = "a",
+                          .seccomp = true,
+                          .seccomp_reason = "b",
+                          .launcher = {.tried = true,
+                                       .broken = "c",
+                                       .by_handle = true,
+                                       .no_handles = "d",
+                                       .no_pids = "e",
+                                       .no_cgroup = "f",
+                                       .no_devices = "g",
+                                       .no_network = "h",
+                                       .no_cover = "i"}};
   const auto back = decode_kernel_facts(encode(facts));
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, facts);
@@ -77,17 +87,27 @@ TEST(KernelFactsTest, BytesComeBackAsTheyWent) {
   EXPECT_FALSE(none->landlock_reason.empty());
 }
 
-TEST(ProbeTest, EachLayerIsThereOrHasAReason) {
-  const auto bytes = probe({.phase = ProbePhase::kBeforeHello, .facts = {}});
-  ASSERT_TRUE(bytes);
-  const auto facts = decode_kernel_facts(*bytes);
-  ASSERT_TRUE(facts);
-  EXPECT_NE(facts->landlock_abi > 0, !facts->landlock_reason.empty());
-  EXPECT_NE(facts->seccomp, !facts->seccomp_reason.empty());
+TEST(ListFeaturesTest, ABubblewrapThatBuildsNoJailDegradesInItsOwnWords) {
+  KernelFacts kernel{.landlock_abi = 7,
+                     .landlock_reason = {},
+                     .seccomp = true,
+                     .seccomp_reason = {},
+                     .launcher = {}};
+  kernel.launcher.tried = true;
+  kernel.launcher.broken = "bubblewrap builds no jail here: odd";
+  const HostFacts facts = Machine().kernel(kernel).facts(empty_policy());
+  const Features found = features_of(facts);
+  EXPECT_FALSE(has_jail(facts));
+  EXPECT_TRUE(found.degraded);
+  EXPECT_THAT(found.tags, ElementsAre("rlimits", "pgroup", "degraded", "landlock", "seccomp"));
+  EXPECT_EQ(found.absent.front(),
+            (AbsentFeature{.tag = "bwrap", .reason = "bubblewrap builds no jail here: odd"}));
+  EXPECT_TRUE(found.refusal.empty());
 
-  HostFacts known;
-  known.backend = *bytes;
-  EXPECT_EQ(*probe({.phase = ProbePhase::kBeforePlan, .facts = known}), *bytes);
+  // What it can do without is a jail all the same.
+  kernel.launcher.broken.clear();
+  kernel.launcher.no_pids = kernel.launcher.no_devices = kernel.launcher.no_network = "why";
+  EXPECT_FALSE(features_of(Machine().kernel(kernel).facts(empty_policy())).degraded);
 }
 
 }  // namespace

@@ -133,6 +133,7 @@ TEST(LandlockRulesTest, ReadWriteMountsThatWereBoundAreWritable) {
   EXPECT_THAT(writable_paths(rules_of(degraded, policy)), ElementsAre());
 }
 
+// field B77
 TEST(LandlockRulesTest, RightsAndScopesFollowTheKernelsAbi) {
   EXPECT_EQ(handled_rights(0), 0U);
   EXPECT_EQ(handled_rights(1), 0x1fffU);

@@ -1,7 +1,9 @@
 #include "machine.h"
 
 #include <gtest/gtest.h>
+#include <loom/other_names.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <utility>
@@ -57,6 +59,30 @@ Machine& Machine::missing(const std::string& at, int error) {
   return *this;
 }
 
+Machine& Machine::placeholder(const std::string& at) {
+  entries_[at] = {
+      .real = at, .kind = PathKind::kMissing, .error = ENOENT, .links = {}, .placeholder = true};
+  return *this;
+}
+
+Machine& Machine::mounted(const std::string& point, const std::string& root,
+                          const std::string& device) {
+  facts_.mounts.push_back({.point = path(point), .root = path(root), .device = device});
+  return *this;
+}
+
+Machine& Machine::unlooked(const std::string& at) {
+  unlooked_.insert(at);
+  return *this;
+}
+
+Machine& Machine::by_handle() {
+  auto facts = decode_kernel_facts(facts_.backend);
+  EXPECT_TRUE(facts.has_value());
+  if (facts) facts->launcher.by_handle = true;
+  return facts ? kernel(*facts) : *this;
+}
+
 Machine& Machine::linked(const std::string& at, const std::string& real,
                          std::vector<LinkFact> links) {
   const auto target = entries_.find(real);
@@ -90,20 +116,62 @@ Machine& Machine::architecture(const std::string& machine) {
 
 PathFact Machine::fact(const AbsolutePath& at) const {
   const auto found = entries_.find(at.str());
-  const Entry entry =
-      found != entries_.end()
-          ? found->second
-          : Entry{.real = at.str(), .kind = PathKind::kMissing, .error = ENOENT, .links = {}};
+  const Entry entry = found != entries_.end() ? found->second
+                                              : Entry{.real = at.str(),
+                                                      .kind = PathKind::kMissing,
+                                                      .error = ENOENT,
+                                                      .links = {},
+                                                      .placeholder = false};
   const bool there = entry.kind != PathKind::kMissing;
   const AbsolutePath real = path(entry.real);
   return {.path = at,
           .real = real,
           .kind = entry.kind,
-          .identity = there ? identity_of(entry.real) : FileIdentity{},
-          .parent_identity = identity_of(real.parent().str()),
+          .identity = there || entry.placeholder ? identity_of(entry.real) : FileIdentity{},
+          .parent_identity =
+              is_directory(real.parent().str()) ? identity_of(real.parent().str()) : FileIdentity{},
           .link_count = there ? 1U : 0U,
           .links = entry.links,
           .error = entry.error};
+}
+
+// What exists lies in a directory that exists.
+bool Machine::is_directory(const std::string& at) const {
+  const AbsolutePath directory = path(at);
+  if (directory.is_root()) return true;
+  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+    const bool there = entry.second.kind != PathKind::kMissing || entry.second.placeholder;
+    const bool itself = entry.second.real == at && entry.second.kind != PathKind::kDirectory &&
+                        !entry.second.placeholder;
+    return there && !itself && path(entry.second.real).is_within(directory);
+  });
+}
+
+// Above whatever was asked for, and above the names that the mounts give to it.
+void Machine::add_directories(HostFacts& facts) const {
+  std::set<std::string> directories;
+  const MountNames names(facts.mounts);
+  const auto add = [&](AbsolutePath at) {
+    while (!at.is_root()) {
+      at = at.parent();
+      if (is_directory(at.str())) directories.insert(at.str());
+    }
+  };
+  for (const PathFact& fact : facts.paths) {
+    add(fact.real);
+    for (const OtherName& name : names.of(fact.real)) {
+      add(name.path);
+      if (is_directory(name.path.str())) directories.insert(name.path.str());
+    }
+  }
+  for (const std::string& at : directories) {
+    if (unlooked_.contains(at)) continue;
+    const auto entry = entries_.find(at);
+    facts.directories.push_back(
+        {.path = path(at),
+         .identity = identity_of(at),
+         .placeholder = entry != entries_.end() && entry->second.placeholder});
+  }
 }
 
 HostFacts Machine::facts(const Policy& policy) const {
@@ -111,6 +179,7 @@ HostFacts Machine::facts(const Policy& policy) const {
   for (const SurveyPath& asked : survey({.policy = policy, .facts = facts_}).paths) {
     all.paths.push_back(fact(asked.path));
   }
+  add_directories(all);
   return all;
 }
 
@@ -183,6 +252,13 @@ std::vector<std::string> executed_of(const Machine& machine, const Policy& polic
     }
   }
   return argv;
+}
+
+Machine after_making(Machine machine, const Policy& policy) {
+  for (const MadeName& name : plan_of(machine, policy).to_make) {
+    machine.placeholder(name.path.str());
+  }
+  return machine;
 }
 
 std::string joined(const std::vector<std::string>& argv) {

@@ -5,6 +5,7 @@
 #include <loom/policy.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,13 @@ class Machine {
   Machine& file(const std::string& at);
   Machine& other(const std::string& at);  // FIFO, socket, device
   Machine& missing(const std::string& at, int error);
+  // What a helper made there for an absent protected path, or on the way to one.
+  Machine& placeholder(const std::string& at);
+  // A mount of the host's: `root` of the file system on `device` is shown at `point`.
+  Machine& mounted(const std::string& point, const std::string& root, const std::string& device);
+  // As far as the facts go, this was not looked at.
+  Machine& unlooked(const std::string& at);
+  Machine& by_handle();
   // `at` leads through links to `real`, which is declared as well (or missing).
   Machine& linked(const std::string& at, const std::string& real, std::vector<LinkFact> links);
   Machine& kernel(const KernelFacts& facts);
@@ -48,10 +56,14 @@ class Machine {
     PathKind kind = PathKind::kMissing;
     int error = 0;
     std::vector<LinkFact> links;
+    bool placeholder = false;
   };
   [[nodiscard]] PathFact fact(const AbsolutePath& at) const;
+  [[nodiscard]] bool is_directory(const std::string& at) const;
+  void add_directories(HostFacts& facts) const;
 
   std::map<std::string, Entry> entries_;
+  std::set<std::string> unlooked_;
   HostFacts facts_;
 };
 
@@ -74,6 +86,9 @@ class Machine {
 [[nodiscard]] std::vector<std::string> argv_of(const Machine& machine, const Policy& policy);
 // The options that bubblewrap really gets.
 [[nodiscard]] std::vector<std::string> executed_of(const Machine& machine, const Policy& policy);
+
+// The same machine after the host made what a first plan asks for.
+[[nodiscard]] Machine after_making(Machine machine, const Policy& policy);
 
 // The arguments joined by single spaces, with one at either end, so that " --bind /a /a " can be
 // sought.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/bwrap/mount_steps.h"
 #include "backends/bwrap/plan.h"
 #include "backends/bwrap/render_argv.h"
 #include "backends/bwrap/replay.h"
@@ -100,12 +101,69 @@ TEST(PlanPropertyTest, AddingAProtectedPathAddsNoGrant) {
       const MountOperation* new_view = is.effective(name);
       ASSERT_NE(old_view, nullptr);
       ASSERT_NE(new_view, nullptr);
-      const bool same = old_view->mount_class == new_view->mount_class;
-      ASSERT_TRUE(same || new_view->mount_class == MountClass::kProtected) << round << ' ' << name;
+      // A pin shows what is there without it.
+      const bool same =
+          old_view->mount_class == new_view->mount_class ||
+          (is_host_writable(old_view->mount_class) && is_host_writable(new_view->mount_class));
+      ASSERT_TRUE(same || new_view->mount_class == MountClass::kProtected)
+          << round << ' ' << name << joined(canonical_argv(after, false));
       if (!same) ++hidden;
     }
   }
   EXPECT_GT(hidden, 0U);
+}
+
+// D11: from wherever a command may write, no name on the way to a promise can be moved.
+TEST(PlanPropertyTest, WhatLiesAboveAPromiseIsAMountPointOrCannotBeWritten) {
+  std::mt19937 random(seed());
+  const Machine machine = small_world();
+  std::size_t pins = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto made = plan(machine.request(random_policy(random)));
+    if (!made) continue;
+    const ViewReplay replay(made->view);
+    for (const MountOperation& operation : made->view) {
+      if (operation.mount_class == MountClass::kPin) ++pins;
+      if (operation.mount_class != MountClass::kProtected) continue;
+      for (AbsolutePath at = operation.region.parent(); !at.is_root(); at = at.parent()) {
+        const MountOperation* around = replay.effective(at);
+        ASSERT_TRUE(!is_host_writable(around->mount_class) || around->region == at)
+            << round << ' ' << at.str() << joined(made->canonical_argv);
+      }
+    }
+  }
+  EXPECT_GT(pins, 0U);
+}
+
+// Whatever is mounted later covers what was mounted before, in the order in which it is done, too.
+TEST(PlanPropertyTest, TheOrderByHandleShowsWhatTheViewShows) {
+  std::mt19937 random(seed());
+  Machine machine = small_world();
+  machine.by_handle();
+  std::size_t covered = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto made = plan(machine.request(random_policy(random)));
+    if (!made) continue;
+    const auto memo = decode_run_memo(made->backend);
+    ASSERT_TRUE(memo);
+    const MountSteps steps = mount_steps(made->view, *memo);
+    if (!steps.exposed.empty()) ++covered;
+    std::vector<MountOperation> done;
+    for (const auto* order : {&steps.first, &steps.exposed}) {
+      for (const std::size_t index : *order) done.push_back(made->view[index]);
+    }
+    const ViewReplay planned(made->view);
+    const ViewReplay executed(done);
+    for (const std::string& name : names()) {
+      if (planned.effective(name)->identity == FileIdentity{} &&
+          is_host_backed(planned.effective(name)->mount_class)) {
+        continue;  // an absent source, which is left out
+      }
+      ASSERT_EQ(*executed.effective(name), *planned.effective(name))
+          << round << ' ' << name << joined(made->canonical_argv);
+    }
+  }
+  EXPECT_GT(covered, 0U);
 }
 
 TEST(PlanPropertyTest, WhatAnAcceptedPlanProtectsIsHidden) {

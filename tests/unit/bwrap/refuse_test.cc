@@ -72,19 +72,6 @@ TEST(RefuseTest, AbsentProtectedPathWhereNothingIsGrantedIsMaskedOnTheJailsOwnRo
               HasSubstr(" --tmpfs /tmp/vault "));
 }
 
-// cases.md 70, as long as nobody removes what bubblewrap would leave on the host
-TEST(RefuseTest, AbsentProtectedPathInAWritableRegionOfTheHostMustExistOrBeLeftOut) {
-  Machine machine = base_machine();
-  machine.missing("/work/.env", ENOENT).directory("/s").directory("/srv/m");
-  EXPECT_THAT(refusal_of(machine, base_policy()),
-              AllOf(HasSubstr("/work/.env"), HasSubstr("leave them out")));
-
-  Policy scratch = protecting({"/s/key"});
-  scratch.scratch = host_scratch("/s");
-  EXPECT_THAT(refusal_of(machine, scratch), HasSubstr("/s/key"));
-  EXPECT_FALSE(plan_of(base_machine(), base_policy()).view.empty());
-}
-
 // cases.md 72, 73
 TEST(RefuseTest, AbsentPathsUnderAMaskedDirectoryAreCoveredByIt) {
   Machine machine = base_machine();
@@ -271,6 +258,44 @@ TEST(RefuseTest, MoreArgumentsThanBubblewrapTakesAreRefusedWithTheLimit) {
   };
   EXPECT_EQ(plan_of(machine, policy_with(2'900)).canonical_argv.size(), 8'757U);
   EXPECT_THAT(refusal_of(machine, policy_with(2'950)), HasSubstr("8900"));
+}
+
+KernelFacts kernel_with(std::uint32_t landlock_abi, LauncherFacts launcher) {
+  return {.landlock_abi = landlock_abi,
+          .landlock_reason = landlock_abi == 0 ? "not in this kernel" : "",
+          .seccomp = true,
+          .seccomp_reason = {},
+          .launcher = std::move(launcher)};
+}
+
+// guard 5.2: P3
+TEST(RefuseTest, ANetworkThatCannotBeCutIsRefusedInBubblewrapsWordsAndAnOpenOneIsNot) {
+  LauncherFacts launcher;
+  launcher.no_network = "loopback: Failed RTM_NEWADDR";
+  Machine machine = base_machine();
+  machine.kernel(kernel_with(7, launcher));
+  Policy policy = base_policy();
+  EXPECT_THAT(refusal_of(machine, policy),
+              AllOf(HasSubstr("network"), HasSubstr("loopback: Failed RTM_NEWADDR")));
+  policy.network = {.mode = NetworkMode::kProxy, .allow = {}, .proxy = "p:1"};
+  EXPECT_THAT(refusal_of(machine, policy), HasSubstr("loopback"));
+  policy.network = {.mode = NetworkMode::kFull, .allow = {}, .proxy = {}};
+  EXPECT_FALSE(plan_of(machine, policy).view.empty());
+}
+
+// field B36
+TEST(RefuseTest, TheHostsProcessTableIsShownOnlyWhereLandlockKeepsItShut) {
+  LauncherFacts launcher;
+  launcher.no_pids = "Can't mount proc";
+  Machine machine = base_machine();
+  machine.kernel(kernel_with(0, launcher));
+  EXPECT_THAT(
+      refusal_of(machine, base_policy()),
+      AllOf(HasSubstr("Can't mount proc"), HasSubstr("Landlock"), HasSubstr("not in this kernel")));
+  machine.kernel(kernel_with(1, launcher));
+  EXPECT_FALSE(plan_of(machine, base_policy()).view.empty());
+  machine.kernel(kernel_with(0, {}));
+  EXPECT_FALSE(plan_of(machine, base_policy()).view.empty());
 }
 
 TEST(RefuseTest, WhatThisBackendCannotJudgeIsRefused) {

@@ -146,6 +146,57 @@ TEST(RenderArgvTest, ExecutedOptionsOfAMachineThatHasEverythingAreTheCanonicalOn
   EXPECT_EQ(executed_of(machine, base_policy()), argv_of(machine, base_policy()));
 }
 
+Machine machine_with(const LauncherFacts& launcher) {
+  Machine machine = base_machine();
+  machine.kernel({.landlock_abi = 7,
+                  .landlock_reason = {},
+                  .seccomp = true,
+                  .seccomp_reason = {},
+                  .launcher = launcher});
+  return machine;
+}
+
+// guard 5.2: I6, I8, I9
+TEST(RenderArgvTest, FallbacksAreInTheExecutedOptionsAlone) {
+  struct Row {
+    std::string LauncherFacts::*part;
+    const char* gone;
+    const char* instead;
+  };
+  const std::vector<Row> rows = {
+      {&LauncherFacts::no_pids, " --unshare-pid ", " --ro-bind /proc /proc "},
+      {&LauncherFacts::no_pids, " --proc /proc ", " --ro-bind /proc /proc "},
+      {&LauncherFacts::no_cgroup, " --unshare-cgroup-try ", " --unshare-user-try --unshare-net "},
+      {&LauncherFacts::no_devices, " --dev /dev ",
+       " --tmpfs /dev --dev-bind /dev/null /dev/null "}};
+  for (const Row& row : rows) {
+    LauncherFacts launcher;
+    launcher.*row.part = "why";
+    const Machine machine = machine_with(launcher);
+    const std::string executed = joined(executed_of(machine, base_policy()));
+    EXPECT_THAT(executed, Not(HasSubstr(row.gone)));
+    EXPECT_THAT(executed, HasSubstr(row.instead));
+    EXPECT_THAT(joined(executed_of(base_machine(), base_policy())), HasSubstr(row.gone));
+    EXPECT_EQ(plan_of(machine, base_policy()).canonical_argv,
+              plan_of(base_machine(), base_policy()).canonical_argv);
+    EXPECT_EQ(plan_of(machine, base_policy()).digest,
+              plan_of(base_machine(), base_policy()).digest);
+  }
+}
+
+TEST(RenderArgvTest, DevicesMadeByHandAreLaidBeforeTheMasksAndAfterTheGrants) {
+  LauncherFacts launcher;
+  launcher.no_devices = "why";
+  const std::string executed = joined(executed_of(machine_with(launcher), base_policy()));
+  for (const char* words : {" --symlink pts/ptmx /dev/ptmx ", " --dev-bind-try /dev/pts /dev/pts ",
+                            " --symlink /proc/self/fd /dev/fd ",
+                            " --symlink /proc/self/fd/2 /dev/stderr ", " --tmpfs /dev/shm "}) {
+    EXPECT_THAT(executed, HasSubstr(words));
+  }
+  EXPECT_LT(executed.find(" --bind /work /work "), executed.find(" --tmpfs /dev "));
+  EXPECT_LT(executed.find(" --tmpfs /dev/shm "), executed.find(" /work/.env "));
+}
+
 // cases.md 95
 TEST(RenderArgvTest, DigestTellsMaskKindsApartAndNothingElseOfOnePolicy) {
   Machine other_kind = base_machine();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "backends/bwrap/plan.h"
 #include "machine.h"
 #include "tests/support/golden.h"
 
@@ -74,6 +75,36 @@ TEST(RenderTest, WithoutBubblewrapStage2RunsByItself) {
   EXPECT_THAT(document.view, IsEmpty());
   EXPECT_EQ(document.landlock_abi, 7U);
   EXPECT_TRUE(plan_of(machine, base_policy()).view.empty());
+}
+
+// guard 5.2: I6
+TEST(RenderTest, WithoutAPidNamespaceTheLaunchAndTheDocumentSaySo) {
+  Machine machine = base_machine();
+  KernelFacts kernel{.landlock_abi = 7,
+                     .landlock_reason = {},
+                     .seccomp = true,
+                     .seccomp_reason = {},
+                     .launcher = {}};
+  kernel.launcher.no_pids = "why";
+  machine.kernel(kernel);
+  EXPECT_EQ(launch_of(machine, base_policy()).image, ImageKind::kLauncher);
+  EXPECT_FALSE(launch_of(machine, base_policy()).jailed_pids);
+  EXPECT_TRUE(document_of(machine, base_policy()).shares_pids);
+  EXPECT_TRUE(document_of(machine, base_policy()).jailed);
+  EXPECT_FALSE(document_of(base_machine(), base_policy()).shares_pids);
+}
+
+TEST(RenderTest, TheCallersDescriptorLimitReachesStage2) {
+  PlanRequest request = base_machine().request(base_policy());
+  request.facts.descriptor_limit = 1'024;
+  const auto made = plan(request);
+  ASSERT_TRUE(made);
+  const auto launch = render(*made);
+  ASSERT_TRUE(launch);
+  const auto document = decode_prepare_document(launch->memory_files.front().bytes);
+  ASSERT_TRUE(document);
+  EXPECT_EQ(document->descriptor_limit, 1'024U);
+  EXPECT_EQ(document_of(base_machine(), base_policy()).descriptor_limit, std::nullopt);
 }
 
 TEST(RenderTest, EachMaskIsCheckedAgainstTheDirectoryAroundIt) {

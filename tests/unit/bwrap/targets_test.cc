@@ -43,7 +43,20 @@ std::vector<ProcessRow> rows(const std::vector<std::pair<int, int>>& pid_and_par
 
 Targets targets_for(const std::vector<std::pair<int, int>>& table, ListingHost& host,
                     Rung rung = Rung::kTerm, bool launched = true) {
-  return targets({.rung = rung, .child = 100, .launched = launched, .table = rows(table)}, host);
+  return targets(
+      {.rung = rung, .child = 100, .jailed_pids = true, .launched = launched, .table = rows(table)},
+      host);
+}
+
+// Of a jail that has no pid namespace: the supervisor's child is the command itself.
+Targets targets_without_namespace(const std::vector<std::pair<int, int>>& table,
+                                  ListingHost& host) {
+  return targets({.rung = Rung::kTerm,
+                  .child = 100,
+                  .jailed_pids = false,
+                  .launched = true,
+                  .table = rows(table)},
+                 host);
 }
 
 std::vector<int> pids(const Targets& chosen) {
@@ -96,6 +109,20 @@ TEST(TargetsTest, TableThatLostARootOfTheCommandIsDistrusted) {
 
   host.lists = {{100, {101}}};
   EXPECT_THAT(pids(targets_for({{100, 1}, {101, 100}, {103, 101}}, host)), ElementsAre(103));
+}
+
+// guard 5.2: I6
+TEST(TargetsTest, WithoutAPidNamespaceOnlyTheSupervisorIsSpared) {
+  ListingHost host;
+  const std::vector<std::pair<int, int>> table = {{100, 1}, {101, 100}, {103, 101}, {7, 1}};
+  EXPECT_THAT(pids(targets_without_namespace(table, host)), ElementsAre(101, 103));
+  EXPECT_THAT(pids(targets_for(table, host)), ElementsAre(103));
+  EXPECT_TRUE(targets_without_namespace({{100, 1}, {7, 1}}, host).whole_group);
+
+  host.lists = {{100, {101}}};
+  EXPECT_THAT(pids(targets_without_namespace(table, host)), ElementsAre(101, 103));
+  host.lists = {{100, {102}}};
+  EXPECT_TRUE(targets_without_namespace(table, host).whole_group);
 }
 
 TEST(TargetsTest, FirmRungAndDegradedRunAddressTheWholeGroup) {

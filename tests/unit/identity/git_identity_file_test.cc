@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -38,22 +39,26 @@ class GitIdentityFileTest : public ::testing::Test {
   }
   ~GitIdentityFileTest() override { fs::remove_all(place_); }
 
-  static WalkedDirectory opened(const fs::path& path) {
-    auto walked = walk_to_directory(*AbsolutePath::parse(path.string()));
-    EXPECT_TRUE(walked) << path << ": " << refusal_text(walked.error());
-    return walked ? *std::move(walked) : WalkedDirectory{};
+  static AbsolutePath file_in(const fs::path& home) {
+    return *AbsolutePath::parse((home / "gitconfig").string());
   }
 
-  static IdentityRefusal refusal_of(const fs::path& path) {
-    const auto walked = walk_to_directory(*AbsolutePath::parse(path.string()));
-    EXPECT_FALSE(walked) << path;
+  static std::optional<guard::Landing> opened(const fs::path& home) {
+    auto walked = walk_to_file(file_in(home));
+    EXPECT_TRUE(walked) << home << ": " << refusal_text(walked.error());
+    return walked ? std::optional(*std::move(walked)) : std::nullopt;
+  }
+
+  static IdentityRefusal refusal_of(const fs::path& home) {
+    const auto walked = walk_to_file(file_in(home));
+    EXPECT_FALSE(walked) << home;
     return walked ? R::kPlatform : walked.error();
   }
 
-  [[nodiscard]] IdentityResult<void> replace(const WalkedDirectory& home,
-                                             std::string_view content = kContent) const {
-    return replace_file(home.handle.get(),
-                        {.name = "gitconfig", .temporary = kTemporary, .content = content});
+  [[nodiscard]] static IdentityResult<void> replace(const std::optional<guard::Landing>& file,
+                                                    std::string_view content = kContent) {
+    if (!file) return tl::unexpected(R::kPlatform);
+    return replace_file(*file, kTemporary, content);
   }
 
   static std::string text(const fs::path& path) {
@@ -134,7 +139,7 @@ TEST_F(GitIdentityFileTest, AFifoOrASocketInTheFilesPlaceIsReplacedWithoutBeingO
 TEST_F(GitIdentityFileTest, ADirectoryThatIsRenamedAndReplacedByALinkAfterItWasOpenedKeepsTheFile) {
   const fs::path decoy = place_ / "decoy";
   fs::create_directory(decoy);
-  const WalkedDirectory home = opened(home_);
+  const auto home = opened(home_);
   fs::rename(home_, place_ / "renamed");
   fs::create_directory_symlink(decoy, home_);
 
@@ -145,7 +150,7 @@ TEST_F(GitIdentityFileTest, ADirectoryThatIsRenamedAndReplacedByALinkAfterItWasO
 }
 
 TEST_F(GitIdentityFileTest, ADirectoryThatWasRemovedAfterItWasOpenedTakesNoFile) {
-  const WalkedDirectory home = opened(home_);
+  const auto home = opened(home_);
   fs::remove(home_);
   fs::create_directory(home_);
 
@@ -215,7 +220,7 @@ TEST_F(GitIdentityFileTest, NoComponentOfTheWayMayBeALink) {
   EXPECT_EQ(refusal_of(place_ / "ws" / "last"), R::kHomeThroughLink);
   fs::create_directory_symlink(place_ / "nowhere", place_ / "ws" / "dangling");
   EXPECT_EQ(refusal_of(place_ / "ws" / "dangling"), R::kHomeThroughLink);
-  EXPECT_TRUE(opened(home_).handle);
+  EXPECT_TRUE(opened(home_));
 }
 
 // cases.md 230
@@ -231,16 +236,17 @@ TEST_F(GitIdentityFileTest, WhatIsNotThereIsNotMadeAndWhatIsNoDirectoryIsNotEnte
 }
 
 TEST_F(GitIdentityFileTest, TheWalkRemembersEveryDirectoryFromTheRootOn) {
-  const WalkedDirectory home = opened(home_);
+  const auto home = opened(home_);
   const auto components = std::distance(home_.begin(), home_.end());
-  ASSERT_EQ(home.passed.size(), static_cast<std::size_t>(components));
+  ASSERT_TRUE(home);
+  ASSERT_EQ(home->passed().size(), static_cast<std::size_t>(components));
   struct stat root {};
   struct stat last {};
   ASSERT_EQ(::stat("/", &root), 0);
   ASSERT_EQ(::stat(home_.c_str(), &last), 0);
-  EXPECT_EQ(home.passed.front(), (FileIdentity{.device = root.st_dev, .inode = root.st_ino}));
-  EXPECT_EQ(home.passed.back(), (FileIdentity{.device = last.st_dev, .inode = last.st_ino}));
-  EXPECT_EQ(opened("/").passed.size(), 1u);
+  EXPECT_EQ(home->passed().front(), (FileIdentity{.device = root.st_dev, .inode = root.st_ino}));
+  EXPECT_EQ(home->passed().back(), (FileIdentity{.device = last.st_dev, .inode = last.st_ino}));
+  EXPECT_EQ(opened("/")->passed().size(), 1u);
 }
 
 TEST_F(GitIdentityFileTest, ADirectoryThatMayBeWrittenButNotListedIsEnough) {

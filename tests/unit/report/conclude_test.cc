@@ -182,6 +182,18 @@ TEST(ConcludeTest, AnEnteredControlGroupStandsAfterTheMounts) {
               ElementsAre("bwrap", kMounts, "cgroup-v2", "no-new-privs"));
 }
 
+TEST(ConcludeTest, WhatTheHostClaimsOfItsProgramsFollowsTheInnerStagesEntries) {
+  Audit audit = bwrap_audit();
+  audit.extras = {"mounts-by=handle", "unheld:unix-path"};
+  WitnessedRun run = reported({"no-new-privs", "caps=none"}, {"seccomp: why"});
+  run.host_extras = {"launcher-pins"};
+  EXPECT_THAT(conclude(audit, run),
+              ElementsAre("bwrap", kMounts, "no-new-privs", "caps=none", "launcher-pins",
+                          "mounts-by=handle", "unheld:unix-path", "skip:seccomp: why"));
+  run.report.reset();
+  EXPECT_THAT(conclude(audit, run), Not(Contains("launcher-pins")));
+}
+
 TEST(ConcludeTest, WidenedPathsAndExtrasAreNotClaimedWithoutAWitness) {
   Audit audit = bwrap_audit();
   audit.extras = {"mounts-by=handle"};

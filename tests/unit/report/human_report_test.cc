@@ -71,6 +71,15 @@ TEST(HumanReportTest, ACleanRunIsOneLineALayer) {
           "loom-exec: exited: exit 3, after 1.23 s"));
 }
 
+TEST(HumanReportTest, AGapWithAReasonIsExplainedAndAnUnknownOneIsShownAsItIs) {
+  ExecResult result = full_result();
+  result.enforcement = {"bwrap", "unheld:pid-namespace=no proc", "unheld:new=x"};
+  const std::string report = render_human_report(result);
+  EXPECT_THAT(report, HasSubstr("not held: the jail shows which processes the machine runs "
+                                "[unheld:pid-namespace=no proc]\n"));
+  EXPECT_THAT(report, HasSubstr("not held: new=x [unheld:new=x]\n"));
+}
+
 TEST(HumanReportTest, WhatWasNotHeldIsNamedWithItsReason) {
   ExecResult result = full_result();
   result.enforcement = {"skip:bwrap: no user namespaces", "no-new-privs", "unheld:unix-path",
@@ -84,6 +93,18 @@ TEST(HumanReportTest, WhatWasNotHeldIsNamedWithItsReason) {
   EXPECT_THAT(report, HasSubstr("can be connected to [unheld:unix-path]\n"));
   EXPECT_THAT(report, HasSubstr("outer jail\n"));
   EXPECT_THAT(report, Not(HasSubstr("held: jail:")));
+}
+
+TEST(HumanReportTest, WhatTheFilterHoldsIsOneLayer) {
+  ExecResult result = full_result();
+  result.enforcement = {"seccomp-deny", "unix-sockets=denied"};
+  EXPECT_THAT(render_human_report(result),
+              HasSubstr("held: system calls: dangerous calls refused, unix sockets denied "
+                        "[seccomp-deny unix-sockets=denied]\n"));
+  result.enforcement = {"unheld:seccomp-deny=Function not implemented"};
+  EXPECT_THAT(render_human_report(result),
+              HasSubstr("not held: dangerous system calls are not refused "
+                        "[unheld:seccomp-deny=Function not implemented]\n"));
 }
 
 TEST(HumanReportTest, NothingHeldIsSaid) {

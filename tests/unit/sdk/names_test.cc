@@ -18,7 +18,7 @@ TEST(NamesTest, RolesAreCalledAsThePolicyCallsItsLists) {
 
 TEST(NamesTest, NoTwoMountClassesShareAName) {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(MountClass::kMountReadOnly); ++i) {
+  for (int i = 0; i <= static_cast<int>(MountClass::kPin); ++i) {
     EXPECT_TRUE(names.insert(mount_class_name(static_cast<MountClass>(i))).second) << i;
   }
 }

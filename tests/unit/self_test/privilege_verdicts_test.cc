@@ -42,6 +42,15 @@ TEST(LandlockVerdictTest, ARefusalOfSomebodyElsesProvesNothing) {
   EXPECT_THAT(judge_landlock(seen), IsASkip("the helper itself"));
 }
 
+TEST(LandlockVerdictTest, AReadOnlyProcOfTheHostsIsNoWitnessAndTheSkipSaysSo) {
+  LandlockEvidence seen = held_landlock();
+  seen.run.out = "ALLOWED-OK\n";
+  seen.run.result.enforcement = {"bwrap", "unheld:pid-namespace=no proc"};
+  EXPECT_THAT(judge_landlock(seen), IsASkip("unheld:pid-namespace=no proc"));
+  seen.run.out = "OPENED\nALLOWED-OK\n";
+  EXPECT_THAT(judge_landlock(seen), IsAFailure("opened for writing"));
+}
+
 constexpr const char* kNone = "0000000000000000";
 
 std::string status(const std::string& effective, const std::string& bounding,

@@ -33,6 +33,7 @@ class DocumentMaker {
     PrepareDocument document;
     document.jailed = flip();
     document.root_read_only = flip();
+    if (flip()) document.descriptor_limit = number();
     for (int i = 0; flip() && i < 3; ++i) document.own_tmpfs.push_back("/own" + std::to_string(i));
     for (std::size_t n = below(4); n > 0; --n) document.view.push_back(view_check());
     if (flip()) {
@@ -45,6 +46,7 @@ class DocumentMaker {
     }
     fill_landlock(document);
     fill_filter(document);
+    document.shares_pids = document.jailed && document.landlock_abi != 0 && flip();
     return document;
   }
 
@@ -59,9 +61,14 @@ class DocumentMaker {
     return out;
   }
   ViewCheck view_check() {
-    return {.path = "/" + text(),
-            .form = flip() ? ViewCheck::Form::kNullDevice : ViewCheck::Form::kEmptyDirectory,
-            .parent_identity = {.device = number(), .inode = number()}};
+    ViewCheck check{.path = "/" + text(),
+                    .form = static_cast<ViewCheck::Form>(below(4)),
+                    .parent_identity = {.device = number(), .inode = number()},
+                    .identity = {}};
+    const bool bind =
+        check.form == ViewCheck::Form::kPin || check.form == ViewCheck::Form::kReadOnlyBind;
+    if (bind) check.identity = {.device = number(), .inode = number() | 1U};
+    return check;
   }
   void fill_landlock(PrepareDocument& document) {
     document.landlock_abi = static_cast<std::uint32_t>(below(9));
@@ -188,6 +195,29 @@ TEST(PrepareDocument, ATagWithoutAFilterIsRefused) {
   EXPECT_EQ(refusal(document), "accepted");
   document.filter.resize(9);
   EXPECT_THAT(refusal(document), HasSubstr("filter"));
+}
+
+TEST(PrepareDocument, TheHostsProcessTableIsSharedOnlyByAJailWithLandlock) {
+  PrepareDocument document = complete_document();
+  document.shares_pids = true;
+  EXPECT_THAT(refusal(document), HasSubstr("shares_pids"));
+  document.landlock_abi = 1;
+  EXPECT_EQ(refusal(document), "accepted");
+  document.jailed = false;
+  EXPECT_THAT(refusal(document), HasSubstr("shares_pids"));
+}
+
+TEST(PrepareDocument, OnlyABindHasAnIdentityAndNoBindIsWithout) {
+  using Form = ViewCheck::Form;
+  for (const Form form :
+       {Form::kPin, Form::kReadOnlyBind, Form::kEmptyDirectory, Form::kNullDevice}) {
+    const bool bind = form == Form::kPin || form == Form::kReadOnlyBind;
+    PrepareDocument document = complete_document();
+    document.view = {{.path = "/a", .form = form, .parent_identity = {}, .identity = {}}};
+    EXPECT_EQ(refusal(document) == "accepted", !bind);
+    document.view.front().identity = {.device = 1, .inode = 2};
+    EXPECT_EQ(refusal(document) == "accepted", bind);
+  }
 }
 
 TEST(PrepareDocument, HalfACpuLimitIsRefused) {

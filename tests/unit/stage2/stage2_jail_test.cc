@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +15,12 @@
 namespace loom::bwrap {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 // The real launcher around the real stage 2, with a workspace that holds a masked file and a masked
 // directory.
@@ -117,6 +122,49 @@ TEST_F(Stage2Jail, LeadsASessionOfItsOwn) {
   EXPECT_EQ(run.wait().out, "leads\n");
 }
 
+// guard 5.2: I6. The launcher's group is then all that finds the processes of the jail.
+TEST_F(Stage2Jail, StaysInTheLaunchersSessionWhereTheHostsProcessTableIsShared) {
+  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, 1U);
+  if (abi < 1) {
+    ASSERT_EQ(::getenv("LOOM_JAIL_MUST_WORK"), nullptr) << "no Landlock";
+    GTEST_SKIP() << "no Landlock";
+  }
+  document.shares_pids = true;
+  document.landlock_abi = static_cast<std::uint32_t>(abi);
+  document.landlock_handled_fs = (1U << 13U) - 1;  // all of ABI 1
+  document.landlock_rules = {{.path = "/", .access = 0x0d, .required = true}};
+  Stage2Run run(document, masked());
+  ASSERT_TRUE(run.await_ready()) << run.wait().err;
+  run.commit(
+      shell("cut -d' ' -f1,6 /proc/$$/stat | { read pid sid; test $pid = $sid || echo follows; }"));
+  EXPECT_EQ(run.wait().out, "follows\n");
+}
+
+// Where dumps go is the whole machine's, so the jail is shown another answer.
+TEST_F(Stage2Jail, ADumpThatNoLimitKeepsFromItsReceiverIsNamed) {
+  const auto entries_with = [this](const std::string& pattern, rlim_t hard) {
+    workspace.write("pattern", pattern + "\n");
+    Start start{.launcher = base(), .in_child = [hard] {
+                  const rlimit limit{.rlim_cur = 0, .rlim_max = hard};
+                  ::setrlimit(RLIMIT_CORE, &limit);
+                }};
+    start.launcher.insert(
+        start.launcher.end(),
+        {"--ro-bind", workspace / "pattern", "/proc/sys/kernel/core_pattern", "--remount-ro", "/"});
+    Stage2Run run(document, start);
+    const auto report = run.await_ready();
+    EXPECT_TRUE(report);
+    static_cast<void>(run.wait());
+    return report ? report->applied : std::vector<std::string>{};
+  };
+  const auto unheld = Contains(StartsWith("unheld:no-core="));
+  EXPECT_THAT(entries_with("core", RLIM_INFINITY), Not(unheld));
+  EXPECT_THAT(entries_with("core", 0), Not(unheld));
+  EXPECT_THAT(entries_with("|/usr/lib/handler %P", RLIM_INFINITY), Not(unheld));
+  EXPECT_THAT(entries_with("|/usr/lib/handler %P", 0), unheld);
+  EXPECT_THAT(entries_with("@/run/socket", RLIM_INFINITY), unheld);
+}
+
 TEST_F(Stage2Jail, APlannedMaskThatIsNotThereEndsWith126AndNoReport) {
   document.view = {file_mask()};
   expect_view_refusal(unmasked(), workspace / ".env");
@@ -178,6 +226,82 @@ TEST_F(Stage2Jail, AParentBehindALinkIsRefused) {
   check.path = workspace / "link" + "/.env";
   document.view = {check};
   expect_view_refusal(masked(), check.path);
+}
+
+// A directory of the workspace that the launcher binds onto itself, with `option`.
+class Stage2Pins : public Stage2Jail {
+ protected:
+  void SetUp() override {
+    Stage2Jail::SetUp();
+    ASSERT_EQ(::mkdir((workspace / "pinned").c_str(), 0755), 0);
+    ASSERT_EQ(::mkdir((workspace / "other").c_str(), 0755), 0);
+  }
+  [[nodiscard]] Start bound(const std::string& option, const std::string& source) const {
+    Start start{.launcher = base(), .in_child = {}};
+    start.launcher.insert(start.launcher.end(),
+                          {option, workspace / source, workspace / "pinned", "--remount-ro", "/"});
+    return start;
+  }
+  [[nodiscard]] ViewCheck check(ViewCheck::Form form) const {
+    return {.path = workspace / "pinned",
+            .form = form,
+            .parent_identity = parent,
+            .identity = identity_of(workspace / "pinned")};
+  }
+  void expect_in_place(const Start& start) const {
+    Stage2Run run(document, start);
+    EXPECT_TRUE(run.await_ready()) << run.wait().err;
+  }
+};
+
+TEST_F(Stage2Pins, ADirectoryThatIsBoundOntoItselfIsPinnedAndAPlainOneIsNot) {
+  document.view = {check(ViewCheck::Form::kPin)};
+  expect_in_place(bound("--bind", "pinned"));
+  expect_view_refusal(unmasked(), workspace / "pinned");
+}
+
+TEST_F(Stage2Pins, AnotherDirectoryAtItsNameIsNoPin) {
+  document.view = {check(ViewCheck::Form::kPin)};
+  expect_view_refusal(bound("--bind", "other"), workspace / "pinned");
+  document.view.front().identity = identity_of(workspace / "other");
+  expect_in_place(bound("--bind", "other"));
+  expect_view_refusal(bound("--bind", "pinned"), workspace / "pinned");
+}
+
+TEST_F(Stage2Pins, APinInADirectoryThatWasExchangedIsNoticed) {
+  document.view = {check(ViewCheck::Form::kPin)};
+  document.view.front().parent_identity.inode += 1;
+  expect_view_refusal(bound("--bind", "pinned"), workspace / "pinned");
+}
+
+TEST_F(Stage2Pins, AMaskBelowAPinIsFoundThroughIt) {
+  workspace.write("pinned/key", "secret\n");
+  document.view = {check(ViewCheck::Form::kPin),
+                   {.path = workspace / "pinned/key",
+                    .form = ViewCheck::Form::kNullDevice,
+                    .parent_identity = identity_of(workspace / "pinned")}};
+  Start start = bound("--bind", "pinned");
+  expect_view_refusal(start, workspace / "pinned/key");
+  start.launcher.insert(start.launcher.end() - 2,
+                        {"--ro-bind", "/dev/null", workspace / "pinned/key"});
+  expect_in_place(start);
+}
+
+TEST_F(Stage2Pins, WhatMustBeReadOnlyMayNotBeBoundWritable) {
+  document.view = {check(ViewCheck::Form::kReadOnlyBind)};
+  expect_in_place(bound("--ro-bind", "pinned"));
+  expect_view_refusal(bound("--bind", "pinned"), workspace / "pinned");
+  expect_view_refusal(bound("--ro-bind", "other"), workspace / "pinned");
+  expect_view_refusal(unmasked(), workspace / "pinned");
+}
+
+TEST_F(Stage2Pins, OnAKernelThatKnowsNoMountRootsTheIdentityHasToDo) {
+  document.view = {check(ViewCheck::Form::kPin)};
+  Start start = unmasked();
+  start.in_child = withhold({SYS_statx});
+  expect_in_place(start);
+  document.view.front().identity.inode += 1;
+  expect_view_refusal(start, workspace / "pinned");
 }
 
 TEST_F(Stage2Jail, FindsTheMasksOnAKernelWithoutOpenat2) {

@@ -138,6 +138,34 @@ TEST(Stage2Restriction, ALargerFileThanTheLimitCannotBeWritten) {
   EXPECT_EQ(run_command_with(document, command).out, "4096\n");
 }
 
+TEST(Stage2Restriction, GivesTheCallersDescriptorLimitBack) {
+  const Start start{.launcher = {}, .in_child = [] {
+                      const rlimit raised{.rlim_cur = 300, .rlim_max = 300};
+                      ::setrlimit(RLIMIT_NOFILE, &raised);
+                    }};
+  PrepareDocument document = plain_document();
+  const CommitDocument command = shell("ulimit -Sn; ulimit -Hn");
+  EXPECT_EQ(run_command_with(document, command, start).out, "300\n300\n");
+  document.descriptor_limit = 100;
+  EXPECT_EQ(run_command_with(document, command, start).out, "100\n300\n");
+}
+
+Start with_core_limit(rlim_t soft, rlim_t hard) {
+  return {.launcher = {}, .in_child = [soft, hard] {
+            const rlimit limit{.rlim_cur = soft, .rlim_max = hard};
+            ::setrlimit(RLIMIT_CORE, &limit);
+          }};
+}
+
+// guard 5.2: I3; field B71
+TEST(Stage2Restriction, NoCoreIsDumpedWhateverTheCallersLimit) {
+  const CommitDocument command = shell("awk '/core file/ {print $5, $6}' /proc/self/limits");
+  const rlim_t most = RLIM_INFINITY;
+  EXPECT_EQ(run_command_with(plain_document(), command, with_core_limit(most, most)).out, "1 1\n");
+  EXPECT_EQ(run_command_with(plain_document(), command, with_core_limit(0, most)).out, "1 1\n");
+  EXPECT_EQ(run_command_with(plain_document(), command, with_core_limit(0, 0)).out, "0 0\n");
+}
+
 TEST(Stage2Restriction, NeverRaisesALimit) {
   const Start start{.launcher = {}, .in_child = [] {
                       const rlimit low{.rlim_cur = 2, .rlim_max = 3};

@@ -116,6 +116,23 @@ TEST_F(LandlockWitnessTest, WhatSomebodyElseRefusesShowsNothing) {
       {.launcher = jail_with_read_only_proc(), .in_child = withhold({SYS_landlock_restrict_self})});
 }
 
+// guard 5.2: I6
+TEST_F(LandlockWitnessTest, WhereTheHostsProcIsShownRulesThatAreNotInForceEndTheJail) {
+  document.jailed = true;
+  document.shares_pids = true;
+  // The launcher is in another user namespace, and so cannot be inspected; /proc is read-only.
+  const std::vector<std::string> jail = {
+      "--unshare-user", "--die-with-parent", "--ro-bind", "/",    "/", "--dev",
+      "/dev",           "--ro-bind",         "/proc",     "/proc"};
+  expect_claimed({.launcher = jail, .in_child = {}});
+  Stage2Run run(document, {.launcher = jail, .in_child = withhold({SYS_landlock_restrict_self})});
+  const auto failed = run.receive();
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->kind, ControlKind::kFailed);
+  EXPECT_EQ(failed->step, Stage2Step::kLandlock);
+  EXPECT_EQ(run.wait().code, 126);
+}
+
 TEST_F(LandlockWitnessTest, AScopeThatIsNotInForceIsNamed) {
   if (abi < 6) {
     ASSERT_EQ(::getenv("LOOM_JAIL_MUST_WORK"), nullptr) << "kernel without Landlock scopes";
@@ -137,7 +154,8 @@ TEST_F(Stage2Witness, ALimitThatIsNotInForceIsNotClaimed) {
   EXPECT_THAT(report_of(document).applied,
               ElementsAre("rlimit-fsize", "rlimit-cpu", "no-new-privs", "caps=none"));
   const InnerReport report = report_of(document, without({SYS_setrlimit, SYS_prlimit64}));
-  EXPECT_THAT(report.applied, ElementsAre("no-new-privs", "caps=none"));
+  EXPECT_THAT(report.applied,
+              ElementsAre("no-new-privs", "caps=none", StartsWith("unheld:no-core=")));
   EXPECT_THAT(report.skipped, ElementsAre(StartsWith("rlimit-fsize: "), StartsWith("rlimit-cpu: "),
                                           "landlock: not asked for"));
 }

@@ -119,6 +119,7 @@ def test_ceilings(variation, group, base):
 def main():
     with open("/dev/ttyS1", "wb") as port:
         report(port, kernel=os.uname().release)
+        setting.hand_over_dumps()
         boot = variations.boot_named(parameters()["boot"])
         only = parameters().get("only", "")
         for variation in boot.variations:

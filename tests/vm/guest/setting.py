@@ -21,6 +21,9 @@ NAMESPACES = "/proc/sys/user/max_user_namespaces"
 WITH_BWRAP = "/usr/bin"
 WITHOUT_BWRAP = "/srv/no-programs"
 
+DUMP_HANDLER = "/srv/dump-handler"
+DUMPED = "/srv/dumped"
+
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -84,3 +87,11 @@ def environment(variation, base):
 
 def allow_namespaces(allowed):
     control_groups.write(NAMESPACES, "10000" if allowed else "0")
+
+
+def hand_over_dumps():
+    """Dumps go to a program of the host's, which a limit of 0 does not keep from them."""
+    control_groups.write(DUMPED, "")
+    control_groups.write(DUMP_HANDLER, f"#!/bin/sh\ncat >/dev/null\necho $1 >>{DUMPED}\n")
+    os.chmod(DUMP_HANDLER, 0o755)
+    control_groups.write("/proc/sys/kernel/core_pattern", f"|{DUMP_HANDLER} %P")

@@ -75,6 +75,8 @@ print("no" if reserved == ctypes.c_void_p(-1).value else "reserved")
 """
 # A shell that cannot fork ends there and then.
 FORK_BOMB = 'i=0; while [ $i -lt 32 ]; do sleep 1 & i=$((i + 1)); done; wait; echo "all 32 started"'
+CRASH = "kill -SEGV $$"
+DUMPED = "/srv/dumped"  # the process of each dump that the guest's handler was given
 # dd reads into one buffer of that size and so touches all of it. (head | tail -c 1 keeps one byte.)
 ALLOCATE = "dd if=/dev/zero of=/dev/null bs=256M count=1 2>/dev/null"
 
@@ -315,6 +317,32 @@ class MemoryTest(CeilingCase):
                 run = self.run_in(helper, ["/bin/true"], pids=ceiling, mem_bytes=enough)
                 self.assertLimited(run)
                 self.assertEnded(run, "exited", 0)
+
+
+class DumpTest(CeilingCase):
+    """This guest hands dumps to a program of its own, as most systems do (setting.py)."""
+
+    def crash_outside(self):
+        """Waits until the handler was given it; the line that says so."""
+        crash = subprocess.Popen(["/bin/sh", "-c", CRASH], cwd=self.ws)
+        crash.wait()
+        line = f"{crash.pid}\n"
+        self.assertTrue(client.wait_until(lambda: line in read(DUMPED), 30), read(DUMPED))
+        return line
+
+    # field B71
+    def test_a_crash_outside_reaches_the_hosts_handler_and_one_in_a_jail_does_not(self):
+        if not os.path.exists(DUMPED):
+            self.skipTest("dumps of this machine go elsewhere")
+        before = read(DUMPED)
+        first = self.crash_outside()
+        run = self.run_in(self.helper(), CRASH)
+        self.assertEqual(run.code, 128 + signal.SIGSEGV, run.exit)
+        self.assertFalse([entry for entry in run.enforcement if "no-core" in entry])
+        last = self.crash_outside()
+        time.sleep(0.5)  # for a handler that was started earlier and is slower
+        self.assertEqual(read(DUMPED), before + first + last)
+        self.assertEqual(os.listdir(self.ws), [])
 
 
 class GroupTest(CeilingCase):

@@ -100,7 +100,7 @@ int fcntl(int fd, int command, ...) {
   return call(SYS_fcntl, fd, command, argument);
 }
 
-// No file is ever created, so there is no mode.
+// No file that lives on is ever created, so there is no mode.
 int open(const char* path, int flags, ...) { return call(SYS_openat, AT_FDCWD, path, flags, 0); }
 int openat(int directory, const char* path, int flags, ...) {
   return call(SYS_openat, directory, path, flags, 0);
@@ -120,6 +120,10 @@ ssize_t readlink(const char* path, char* target, std::size_t size) noexcept {
 }
 int fstat(int fd, struct stat* status) noexcept { return call(SYS_fstat, fd, status); }
 int stat(const char* path, struct stat* status) noexcept { return call(SYS_stat, path, status); }
+int statx(int directory, const char* path, int flags, unsigned mask,
+          struct statx* status) noexcept {
+  return call(SYS_statx, directory, path, flags, mask, status);
+}
 int statfs(const char* path, struct statfs* status) noexcept {
   return call(SYS_statfs, path, status);
 }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel_facts.h"
+
+namespace loom::bwrap {
+
+// The words of bubblewrap's command line that depend on what trial launches showed (guard 5.2): a
+// fallback where `facts` has a reason for one. The canonical form is that of LauncherFacts{}, which
+// has no fallbacks.
+
+// Everything before the view: the namespaces, and the end with the helper.
+[[nodiscard]] std::vector<std::string_view> namespace_options(const LauncherFacts& facts,
+                                                              bool cut_network);
+
+// /proc: the jail's own, or (I6) the host's, read-only. bubblewrap would bind it writable, and then
+// a uid 0 that is the host's could change the modes of what is not a process's own.
+[[nodiscard]] std::span<const std::string_view> proc_options(const LauncherFacts& facts) noexcept;
+
+// /dev: bubblewrap's own, or (I9) the same by hand, with the host's pseudo-terminals.
+[[nodiscard]] std::span<const std::string_view> device_options(const LauncherFacts& facts) noexcept;
+
+// Where a source is laid aside until the host is covered, by its number; and /dev/null. No host has
+// such a name, so bubblewrap takes it only with an option that tolerates a missing source.
+[[nodiscard]] std::string aside(int number);
+inline constexpr std::string_view kAsideNull = "/../loom-exec-sources/null";
+
+// What is laid aside beside the sources, and then the cover: bubblewrap assembles the jail below
+// /newroot and reaches the host below /oldroot, and every destination goes below the former. After
+// this nothing of the host's can be reached but what is laid aside or shown; bubblewrap itself
+// still finds its /proc/self/fd.
+[[nodiscard]] std::span<const std::string_view> cover_options() noexcept;
+
+// bubblewrap's own root stays a writable, unbounded tmpfs unless told otherwise.
+[[nodiscard]] std::span<const std::string_view> close_root_options() noexcept;
+
+}  // namespace loom::bwrap

@@ -1,0 +1,89 @@
+#include "app/gather_facts.h"
+
+#include <loom/other_names.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/own_mounts.h"
+#include "host/path_survey.h"
+
+namespace loom::app {
+namespace {
+
+// Whether the jail may show a path: it lies below something that the survey wants shown.
+bool may_be_shown(const AbsolutePath& name, const HostFacts& facts, const Survey& survey) {
+  for (std::size_t i = 0; i < survey.paths.size(); ++i) {
+    const bool shown = survey.paths[i].role != PathRole::kProtected;
+    if (shown && name.is_within(facts.paths[i].real)) return true;
+  }
+  return false;
+}
+
+// Where the mounts of the host show a protected path once more, the directories there matter too,
+// and whether the name itself is one. A name that cannot be looked at without a risk is left
+// alone; whoever plans sees that it is not among the directories.
+std::vector<DirectoryFact> look_at_other_names(const HostFacts& facts, const Survey& survey,
+                                               const host::ReachableMounts& mounts,
+                                               host::PathSurveyor& surveyor) {
+  std::vector<DirectoryFact> found;
+  const MountNames names(facts.mounts);
+  for (std::size_t i = 0; i < survey.paths.size(); ++i) {
+    if (survey.paths[i].role != PathRole::kProtected) continue;
+    const AbsolutePath& hidden = facts.paths[i].real;
+    for (const OtherName& name : names.of(hidden)) {
+      if (!may_be_shown(name.path, facts, survey)) continue;
+      if (mounts.may_block_more(name.path, hidden)) continue;
+      const PathFact fact = surveyor.look(name.path);
+      if (fact.kind != PathKind::kDirectory || fact.real != name.path) continue;
+      found.push_back({.path = name.path, .identity = fact.identity, .placeholder = false});
+    }
+  }
+  return found;
+}
+
+void add_missing(std::vector<DirectoryFact> more, std::vector<DirectoryFact>& directories) {
+  const auto by_path = [](const DirectoryFact& a, const DirectoryFact& b) {
+    return a.path < b.path;
+  };
+  directories.insert(directories.end(), more.begin(), more.end());
+  std::stable_sort(directories.begin(), directories.end(), by_path);
+  const auto again =
+      std::unique(directories.begin(), directories.end(),
+                  [](const DirectoryFact& a, const DirectoryFact& b) { return a.path == b.path; });
+  directories.erase(again, directories.end());
+}
+
+// What the mounts say of the protected paths.
+Result<std::vector<DirectoryFact>> gather_mounts(Session& session, const Survey& survey,
+                                                 HostFacts& facts, host::PathSurveyor& surveyor) {
+  LOOM_TRY(const host::ReachableMounts* const mounts, session.mounts());
+  std::vector<AbsolutePath> hidden;
+  for (std::size_t i = 0; i < survey.paths.size(); ++i) {
+    if (survey.paths[i].role == PathRole::kProtected) hidden.push_back(facts.paths[i].real);
+  }
+  facts.mounts = mounts->that_may_show_again(hidden);
+  if (facts.mounts.empty()) return std::vector<DirectoryFact>();
+  return look_at_other_names(facts, survey, *mounts, surveyor);
+}
+
+}  // namespace
+
+Result<HostFacts> gather_facts(Session& session, const Survey& survey) {
+  HostFacts facts = session.facts();
+  facts.paths.reserve(survey.paths.size());
+  host::PathSurveyor surveyor;
+  for (const SurveyPath& wanted : survey.paths) {
+    facts.paths.push_back(surveyor.look(wanted.path));
+  }
+  std::vector<DirectoryFact> more;
+  if (survey.needs_mounts) {
+    LOOM_TRY(more, gather_mounts(session, survey, facts, surveyor));
+  }
+  facts.directories = surveyor.directories();
+  if (!more.empty()) add_missing(std::move(more), facts.directories);
+  return facts;
+}
+
+}  // namespace loom::app

@@ -464,6 +464,83 @@ class TwoHelpers(AbsentCase):
         self.assertEqual(os.lstat(self.path("ws/a")).st_mode & 0o7000, 0)
 
 
+class Deceived(AbsentCase):
+    """What a command does with modes makes a helper remove nothing else, and leave nothing behind."""
+
+    def run_absent(self, script, *names, **how):
+        return self.shell(script, self.absent(*names), cwd=self.ws, **how)
+
+    def test_a_directory_that_a_command_marks_is_not_removed_above_a_placeholder(self):
+        os.chmod(self.place, 0o1755)
+        self.addCleanup(os.chmod, self.place, 0o711)
+        self.file("ws/d/e/file")
+        script = "rm open.txt d/e/file; rmdir src; chmod 1755 d d/e .; ls -A d/e"
+        run = self.run_absent(script, ".env", "d/e/.env")
+        self.assertEqual(bytes(run.stdout), b"begin\n.env\n", self.story(run))  # made, and gone below
+        self.assertEqual([row[0] for row in tree(self.ws)], ["d", "d/e"])
+
+    def test_a_command_that_locks_the_directory_above_keeps_nobody_from_removing(self):
+        for name, script in (
+            ("chmod", "chmod 500 ."),
+            ("chmod below", "chmod 0 a; chmod 500 ."),
+        ):
+            with self.subTest(name):
+                run = self.run_absent(script, ".env", "a/b/c")
+                mode = os.lstat(self.ws).st_mode & 0o7777
+                os.chmod(self.ws, 0o755)
+                self.assertEqual(mode, 0o500, self.story(run))
+                self.assertNoTrace()
+                self.assertEqual([e for e in run.enforcement if "placeholders" in e], [])
+
+    def test_what_a_command_leaves_in_a_marked_form_makes_no_placeholder_of_the_way(self):
+        run = self.run_absent("mkdir -m 1755 a/x a/b/y; mkdir -m 1444 a/b/z", "a/b/.env")
+        self.assertEqual(
+            [row[0] for row in tree(self.ws) if row not in self.before], ["a", "a/b", "a/b/y", "a/b/z", "a/x"]
+        )
+        for name in ("a", "a/b"):
+            self.assertEqual(os.lstat(self.path("ws", name)).st_mode & 0o7000, 0, self.story(run))
+
+    def test_a_run_that_is_refused_takes_back_what_it_made_and_nothing_else(self):
+        if os.geteuid() == 0:
+            return  # nothing is forbidden to the superuser
+        marked = self.directory("ws/src/marked")
+        os.chmod(marked, 0o1755)
+        os.chmod(self.directory("ws/z"), 0o555)
+        try:
+            self.assertIn(self.path("ws/z"), self.refusal_with_names("src/marked/private", "z/x"))
+            self.assertEqual(os.listdir(self.path("ws/src")), ["marked"])
+            self.assertEqual(os.listdir(marked), [])
+        finally:
+            os.chmod(self.path("ws/z"), 0o755)
+
+    def refusal_with_names(self, *names):
+        with self.helper(base=self.absent(*names)) as helper:
+            self.needs(helper, "bwrap")
+            run = helper.settle(helper.start(["/bin/true"]), LIMIT)
+            self.assertIsNotNone(run.error, f"it ran: {run.exit}")
+            return run.error["msg"]
+
+    def test_a_mode_that_hides_a_masked_file_is_no_replacement(self):
+        self.file("ws/d/secret")
+        run = self.run_absent("cat d/secret || echo masked; chmod 0 d", "d/secret")
+        os.chmod(self.path("ws/d"), 0o755)
+        self.assertIn(b"masked", run.stdout, self.story(run))
+        self.assertNoSkips(run)
+
+    def test_a_policy_that_needs_too_many_or_too_deep_names_is_refused_at_once(self):
+        deep = "/".join(["d"] * 260)
+        self.assertIn("more than 250 directories deep", self.refusal_with_names(deep))
+        limit = f"ulimit -Sn 256; ulimit -Hn 256; exec {client.helper_path()} run"
+        words = [word for number in range(200) for word in ("--protect", f"x{number}/y")]
+        done = subprocess.run(
+            [SH, "-c", limit + ' "$@"', "sh", *words, "--", "/bin/true"],
+            cwd=self.ws, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT,
+        )
+        self.assertNotEqual(done.returncode, 0, done)
+        self.assertIn(b"placeholders for absent protected paths", done.stderr, done)
+        self.assertNoTrace()
+
+
 # argv: a directory. Makes it with a token inside and removes it again, until its stdin ends.
 MAKER = r"""
 import os, random, select, shutil, sys

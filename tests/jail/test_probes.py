@@ -29,6 +29,18 @@ class Trials(ProbingCase):
         self.assertTrue(os.path.exists(mark))
         self.assertIn(self.ws, self.starts()[1])  # the control: a run's options do
 
+    def test_a_plan_makes_the_trial_and_starts_nothing_else(self):
+        env, mark = self.on(), self.path("ws/mark")
+        words = [client.helper_path(), "plan", "--workspace", self.ws, "--", SH, "-c", f"echo x >{mark}"]
+        done = subprocess.run(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"mounts-by=handle", done.stdout)
+        self.assertEqual([" /null " in options for options in self.starts()], [True])
+        self.assertFalse(os.path.exists(mark))
+        self.assertEqual(self.person("--", SH, "-c", f"echo x >{mark}", env=env).status, 0)
+        self.assertEqual([" /null " in options for options in self.starts()], [True, True, False])
+        self.assertTrue(os.path.exists(mark))
+
     # guard 5.2: P1
     def test_a_bubblewrap_that_only_mounts_by_name_does_and_meets_a_demand(self):
         run = self.execute(["/bin/true"], flags=PLATFORM, helper_env=self.on(HANDLES))

@@ -195,6 +195,23 @@ class HereTest(SelfTestCase):
         self.assertEqual(processes_with(self.fixtures), [])
 
 
+    # D4: the features are what the runs will have, not what a hello would list.
+    def test_a_bubblewrap_that_says_it_builds_no_jail_is_as_good_as_none(self):
+        careless = os.environ.get("LOOM_CARELESS_BWRAP", "")
+        self.assertTrue(os.access(careless, os.X_OK), "LOOM_CARELESS_BWRAP must name that program")
+        directory = self.bwrap_that_is(careless)
+        with open(os.path.join(directory, "unknown"), "w", encoding="utf-8") as file:
+            file.write("--die-with-parent")
+        output = self.self_test(PATH=f"{directory}:{PATH}")
+        self.assertIn("degraded", output.features)
+        self.assertNotIn("bwrap", output.features)
+        alone = "no-bubblewrap" if os.getuid() == 0 else "no-bubblewrap-user"
+        self.as_declared(output, alone, *self.kinds(output.features))
+        masked = output.verdicts["protected path masked from reads and writes"]
+        self.assertEqual(masked[0], "SKIPPED")
+        self.assertIn("bubblewrap builds no jail here: Unknown option --die-with-parent", masked[1])
+
+
 class BrokenLauncherTest(SelfTestCase):
     def enforces_nothing(self, directory, *starts):
         output = self.self_test(PATH=f"{directory}:{PATH}")

@@ -42,12 +42,9 @@ def everywhere(text):
         yield "the self-test did not run"
 
 
-def of_self_test(variation, text):
-    """A layer that is there works, unless the machine lets nobody build the jail."""
-    if variation.can_jail:
-        yield from re.findall(r"(?m)^  FAILED .*$", text)
-    else:
-        yield from re.findall(r"(?m)^  ENFORCED .*$", text)
+def of_self_test(text):
+    """A layer that is there works."""
+    yield from re.findall(r"(?m)^  FAILED .*$", text)
 
 
 def of_ceilings(variation, cases):
@@ -65,22 +62,27 @@ def of_ceilings(variation, cases):
 def of_commands(variation, cases):
     """What should be stopped is, and what is not stopped shows that it could have gone on."""
     due = STOPPED if variation.has_groups else WENT_THROUGH
-    for title, words in due.items() if variation.can_jail else ():
+    for title, words in due.items():
         if words not in cases.get(title, ""):
             yield f"{title}: no {words!r}"
+
+
+def of_jails(variation, cases):
+    """Claimed exactly where it can be built, and where it cannot no demand is met."""
     for title, body in cases.items():
-        if not variation.can_jail and "  stdout: " in body:
-            yield f"{title}: a command ran without its jail"
+        claimed = re.search(r"(?m)^    (.* )?bwrap( .*)?$", re.sub(r"(?m)^    skip:.*\n", "", body))
+        if claimed and not variation.builds_jails:
+            yield f"{title}: a jail was claimed"
+        if "--demand" in title and not variation.builds_jails and "  stdout: " in body:
+            yield f"{title}: a command ran without the jail that was demanded"
 
 
 def of_the_outside(variation, cases):
     """A jail keeps a command inside; nothing keeps it from its own workspace. What is not held is said."""
-    if not variation.can_jail:
-        return
     body = cases.get("what lies outside", "")
     if "stdout: write inside: done\n" not in body:
         yield "the workspace could not be written"
-    if variation.bwrap:
+    if variation.builds_jails:
         yield from re.findall(r"(?m)^  stdout: .* outside.*: done$", body)
         return
     for act, words in ADMITTED.items():
@@ -98,10 +100,10 @@ def of_deny_set(cases):
 def broken(variation, text):
     """Sentences about what is wrong with an observation."""
     cases = sections(text)
-    found = [*everywhere(text), *of_self_test(variation, text)]
+    found = [*everywhere(text), *of_self_test(text)]
     found += [*of_ceilings(variation, cases), *of_commands(variation, cases)]
     found += of_deny_set(cases)
-    return [*found, *of_the_outside(variation, cases)]
+    return [*found, *of_jails(variation, cases), *of_the_outside(variation, cases)]
 
 
 def ending(text, title):

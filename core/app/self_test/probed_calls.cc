@@ -20,6 +20,9 @@ constexpr long kOpenTree = 428;
 constexpr long kClone3 = 435;
 constexpr long kIoUringSetup = 425;
 
+// The kernel reads 32 bits of a request; a filter that compares more sees another one.
+constexpr unsigned long kHighBit = 1ul << 32U;
+
 constexpr unsigned kNoSuchFlags = 0xffffffff;
 
 struct ProbedCall {
@@ -31,7 +34,7 @@ struct ProbedCall {
 // Unprivileged by any kernel's rules up to the point where the arguments are found wanting:
 // flags and pointers are judged before privilege is, or instead of it. unshare comes last, because
 // it may succeed.
-constexpr std::array<ProbedCall, 10> kCalls = {{
+constexpr std::array<ProbedCall, 12> kCalls = {{
     {"clone3", ENOSYS, [] { return ::syscall(kClone3, nullptr, 0); }},
     {"io_uring_setup", ENOSYS, [] { return ::syscall(kIoUringSetup, 1, nullptr); }},
     {"keyctl", EPERM,
@@ -43,6 +46,11 @@ constexpr std::array<ProbedCall, 10> kCalls = {{
     {"open_tree", EPERM, [] { return ::syscall(kOpenTree, -1, nullptr, kNoSuchFlags); }},
     {"setns", EPERM, [] { return ::syscall(SYS_setns, -1, 0); }},
     {"ioctl-TIOCSTI", EPERM, [] { return ::syscall(SYS_ioctl, -1, TIOCSTI, nullptr); }},
+    {"ioctl-TIOCSTI-high-bits", EPERM,
+     [] { return ::syscall(SYS_ioctl, -1, kHighBit | TIOCSTI, nullptr); }},
+    // Two flags that no kernel takes together.
+    {"clone-CLONE_NEWUSER", EPERM,
+     [] { return ::syscall(SYS_clone, CLONE_NEWUSER | CLONE_FS, nullptr, nullptr, nullptr, 0ul); }},
     {"unshare-CLONE_NEWUSER", EPERM, [] { return ::syscall(SYS_unshare, CLONE_NEWUSER); }},
 }};
 

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 
 #include <fstream>
 #include <thread>
@@ -149,8 +150,9 @@ TEST_F(HeldNamesTest, ADirectoryThatStaysIsAsMkdirWouldHaveMadeIt) {
   EXPECT_EQ(mode_at(at("a")), 02750u);
 }
 
-// The run that made `a` leaves while another holds something below it without holding `a`.
-TEST_F(HeldNamesTest, ADirectoryThatWasOrdinaryForOneRunAndIsEmptyAgainGoesWithTheLastBelowIt) {
+// What holds something when a run lets it go is not the helpers' any more, whoever empties it
+// later.
+TEST_F(HeldNamesTest, ADirectoryThatAnotherRunFoundInUseStaysAsAnOrdinaryOne) {
   HeldNames first = take(names_for(at("a/b")));
   std::ofstream(at("a/passing")) << "x";
   HeldNames second = take(names_for(at("a/b")));
@@ -158,8 +160,58 @@ TEST_F(HeldNamesTest, ADirectoryThatWasOrdinaryForOneRunAndIsEmptyAgainGoesWithT
   std::filesystem::remove(at("a/passing"));
 
   EXPECT_THAT(first.remove(), IsEmpty());
-  EXPECT_THAT(rows(), ElementsAre("a 1755", "a/b 1444"));
   EXPECT_THAT(second.remove(), IsEmpty());
+
+  EXPECT_THAT(rows(), ElementsAre("a 0755"));
+}
+
+// A directory of somebody's own that a command emptied and gave the mode of a placeholder.
+TEST_F(HeldNamesTest, WhatWasNotTakenIsNotRemovedWhateverItLooksLike) {
+  std::filesystem::create_directory(at("own"));
+  HeldNames held = take(names_for(at("own/.env")));
+  ASSERT_EQ(::chmod(at("own").c_str(), guard::kIntermediateMode), 0);
+
+  EXPECT_THAT(held.remove(), IsEmpty());
+
+  EXPECT_THAT(rows(), ElementsAre("own 1755"));
+}
+
+TEST_F(HeldNamesTest, ADirectoryAboveThatTheCommandClosedIsOpenedForTheRemovalAndClosedAgain) {
+  std::filesystem::create_directory(at("own"));
+  HeldNames held = take(names_for_all({at("own/x"), at("a/b")}));
+  for (const char* name : {"own", "a"}) ASSERT_EQ(::chmod(at(name).c_str(), 0500), 0);
+
+  EXPECT_THAT(held.remove(), IsEmpty());
+
+  EXPECT_THAT(rows(), ElementsAre("own 0500"));
+}
+
+TEST_F(HeldNamesTest, AFailureLeavesWhatItHadAdopted) {
+  { const HeldNames lost = take(names_for(at("a/b"))); }
+  std::vector<WantedName> names = names_for_all({at("a/b"), at("c"), at("x")});
+  std::ofstream(at("x")) << "in the way";
+
+  EXPECT_FALSE(HeldNames::take(names, kMask));
+
+  EXPECT_THAT(rows(), ElementsAre("a 1755", "a/b 1444", "x 0644"));
+}
+
+TEST_F(HeldNamesTest, MoreNamesThanDescriptorsAreRefusedBeforeAnyIsMade) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = 80;
+  std::vector<std::string> paths;
+  for (int i = 0; i < 30; ++i) paths.push_back(at("n" + std::to_string(i)));
+  const auto names = names_for_all(paths);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+
+  const auto held = HeldNames::take(names, kMask);
+
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(held);
+  EXPECT_EQ(held.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(held.error().message, AllOf(HasSubstr("30 placeholders"), HasSubstr("80")));
   EXPECT_THAT(rows(), IsEmpty());
 }
 

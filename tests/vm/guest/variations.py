@@ -32,10 +32,10 @@ class Variation:
     ceilings: bool = False  # guest/test_ceilings.py runs here as well
 
     @property
-    def can_jail(self):
-        """Whether what the helper starts a command in can be built (bubblewrap, or nothing at all)."""
-        allowed = self.namespaces or self.uid == ROOT
-        return not self.bwrap or (allowed and not self.container)
+    def builds_jails(self):
+        """Whether there is a bubblewrap that can. In a container it does so without a process table
+        of the jail's own; where it cannot, a command runs degraded unless that is refused."""
+        return self.bwrap and (self.namespaces or self.uid == ROOT)
 
     @property
     def has_groups(self):
@@ -45,7 +45,7 @@ class Variation:
     @property
     def claims_ceilings(self):
         """Whether its group also keeps a command that wants to leave it."""
-        return self.has_groups and (self.bwrap or self.landlock)
+        return self.has_groups and (self.builds_jails or self.landlock)
 
 
 @dataclass(frozen=True)

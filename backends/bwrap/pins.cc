@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 #include "replay.h"
@@ -17,22 +16,22 @@ bool is_explicit(const MountOperation& operation) noexcept {
          operation.mount_class == MountClass::kMountReadOnly;
 }
 
+// Looks for what must be pinned. Borrows the view, as it is without pins.
 class Pinning {
  public:
   Pinning(const ResolvedPolicy& policy, const std::vector<MountOperation>& view)
       : view_(&view), replay_(view), directories_(policy, replay_) {
-    for (const MountOperation& operation : view) regions_.insert(operation.region.str());
     for (const NamedPath& root : policy.readable) readable_.insert(root.real);
   }
 
-  // After everything that it must go on from, in the order of its phase.
   void find() {
     for (const MountOperation& operation : *view_) {
       if (has_stable_name(operation)) pin_above(operation.region);
     }
   }
 
-  [[nodiscard]] std::vector<MountOperation> take(bool explicit_phase) {
+  // What was found in one phase, in the byte order of the regions.
+  [[nodiscard]] std::vector<MountOperation> pins(bool explicit_phase) const {
     std::vector<MountOperation> pins;
     for (const AbsolutePath& directory : pinned_) {
       if (is_explicit(*replay_.effective(directory)) != explicit_phase) continue;
@@ -62,22 +61,22 @@ class Pinning {
       at = at.parent();
       if (!seen_.insert(at).second) return;
       const MountOperation* const around = replay_.effective(at);
+      // The region of what is effective there is a mount point already.
       const bool movable = around != nullptr && is_host_writable(around->mount_class) &&
-                           around->identity != FileIdentity{};
-      if (movable && !regions_.contains(at.str())) pinned_.insert(at);
+                           around->identity != FileIdentity{} && around->region != at;
+      if (movable) pinned_.insert(at);
     }
   }
 
   const std::vector<MountOperation>* view_;
   ViewReplay replay_;
   ShownDirectories directories_;
-  std::unordered_set<std::string_view> regions_;
   std::set<AbsolutePath> readable_;
   std::set<AbsolutePath> seen_;
   std::set<AbsolutePath> pinned_;
 };
 
-// Both in the byte order of their regions; a pin comes before what has the same place in it.
+// Appends both, in the byte order of their regions.
 void merge(std::vector<MountOperation>::const_iterator from,
            std::vector<MountOperation>::const_iterator to, std::vector<MountOperation> pins,
            std::vector<MountOperation>& into) {
@@ -96,8 +95,8 @@ std::vector<MountOperation> with_pins(const ResolvedPolicy& policy,
     return operation.mount_class >= MountClass::kProc;
   });
   const auto mounts = std::find_if(masks, view.end(), is_explicit);
-  std::vector<MountOperation> grant_pins = pinning.take(false);
-  std::vector<MountOperation> mount_pins = pinning.take(true);
+  std::vector<MountOperation> grant_pins = pinning.pins(false);
+  std::vector<MountOperation> mount_pins = pinning.pins(true);
   if (grant_pins.empty() && mount_pins.empty()) return view;
   std::vector<MountOperation> pinned;
   pinned.reserve(view.size() + grant_pins.size() + mount_pins.size());

@@ -71,12 +71,7 @@ WalkResult<void> PathWalk::run(std::string_view path) {
   if (!sound) return failed(WalkFailure::kBadPath, path.size() > kMaxPathBytes ? ENAMETOOLONG : 0);
   LOOM_TRY_VOID(splice(path));
   LOOM_TRY_VOID(enter_root());
-  while (!pending_.empty()) {
-    component_ = std::move(pending_.back());
-    pending_.pop_back();
-    pending_bytes_ -= component_.size() + 1;
-    LOOM_TRY_VOID(step());
-  }
+  while (!pending_.empty()) LOOM_TRY_VOID(step());
   return {};
 }
 
@@ -90,7 +85,7 @@ std::string PathWalk::real_text() const {
 
 std::string PathWalk::rest() const {
   std::string text;
-  for (auto next = pending_.rbegin(); next != pending_.rend(); ++next) text += '/' + *next;
+  for (std::size_t left = pending_.size(); left > 0; --left) text += '/' + pending_[left - 1];
   return text;
 }
 
@@ -133,6 +128,9 @@ WalkResult<void> PathWalk::enter_root() {
 }
 
 WalkResult<void> PathWalk::step() {
+  component_ = std::move(pending_.back());
+  pending_.pop_back();
+  pending_bytes_ -= component_.size() + 1;
   if (component_ == "..") {
     // Popped, not opened: after a rename ".." is a directory that never was on this way.
     if (stack_.size() > 1) stack_.pop_back();

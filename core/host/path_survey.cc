@@ -87,8 +87,9 @@ std::optional<PathFact> PathSurveyor::look_in(Directory& parent, const AbsoluteP
   PathFact fact = fact_without_links(path);
   fact.error = enter(parent, path.parent());
   if (fact.error != 0) {
-    // A link would have said ELOOP, so up to the missing part the path is its own real path.
-    const bool answer = fact.error == ENOENT || fact.error == ENOTDIR || fact.error == EACCES;
+    // A link would have said ELOOP, so up to the missing part the path is its own real path. Who
+    // may not search has to be asked step by step: nobody may in a placeholder, where nothing is.
+    const bool answer = fact.error == ENOENT || fact.error == ENOTDIR;
     return answer ? std::optional(std::move(fact)) : std::nullopt;
   }
   if (parent.automount) return std::nullopt;

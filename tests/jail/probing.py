@@ -19,20 +19,17 @@ BUSY = ("*", SHORTAGE)
 
 
 class ProbingCase(JailCase):
-    def choosy_bwrap(self, *rules, name="choosy"):
+    def choosy_bwrap(self, *rules):
         """A directory for PATH whose `bwrap` refuses what the rules say."""
         program = os.environ.get("LOOM_CHOOSY_BWRAP", "")
         self.assertTrue(os.access(program, os.X_OK), "LOOM_CHOOSY_BWRAP must name that program")
-        directory = self.directory(name)
+        directory = self.directory("choosy")
         if not os.path.exists(os.path.join(directory, "bwrap")):
             shutil.copy2(program, os.path.join(directory, "bwrap"))
         self.refuse(*rules)
         return directory
 
     def refuse(self, *rules):
-        if not rules:  # a file that is not there also refuses nothing to an older trace
-            self.file("choosy/refuse", text="")
-            return
         self.file("choosy/refuse", text="".join(f"{option} {words}\n" for option, words in rules))
 
     def starts(self):
@@ -43,6 +40,23 @@ class ProbingCase(JailCase):
     def on(self, *rules):
         """The environment of a helper on a machine with such a bubblewrap."""
         return path_with(self.choosy_bwrap(*rules))
+
+    def installation(self):
+        """The helper once more, with its backend and its stage 2, owned by whoever runs this; it becomes
+        LOOM_EXEC for this test. The three files."""
+        prefix = os.path.dirname(os.path.dirname(client.helper_path()))
+        names = ("lib/loom-exec/backends/bwrap.so", "libexec/loom-exec/bwrap-stage2", "bin/loom-exec")
+        for name in names:
+            os.makedirs(os.path.dirname(self.path("installed", name)), exist_ok=True)
+            shutil.copy2(os.path.join(prefix, name), self.path("installed", name))
+        self.become_helper(self.path("installed/bin/loom-exec"))
+        return [self.path("installed", name) for name in names]
+
+    def become_helper(self, program):
+        """That program is LOOM_EXEC for the rest of this test."""
+        saved = os.environ["LOOM_EXEC"]
+        self.addCleanup(os.environ.__setitem__, "LOOM_EXEC", saved)
+        os.environ["LOOM_EXEC"] = program
 
     def unheld(self, run, name):
         """The reason of the one entry that says this is not held."""

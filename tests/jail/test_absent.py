@@ -408,9 +408,9 @@ class TwoHelpers(AbsentCase):
         self.assertNoTrace()
 
     def test_one_runs_protected_path_may_lie_on_the_way_to_anothers(self):
-        with self.helper(base=self.absent("a")) as whole, self.helper(base=self.absent("a/b")) as part:
+        with self.helper(base=self.absent("a")) as whole, self.helper(base=self.absent("a/b/c")) as part:
             self.needs(whole, "bwrap")
-            script = "echo running; read line; mkdir a/b/x a/x 2>/dev/null; ls -A a; rmdir a/x; exit 0"
+            script = "echo running; read line; mkdir a/b/c/x a/x 2>/dev/null; ls -A a; rmdir a/x; exit 0"
             for first, second in ((whole, part), (part, whole)):
                 runs = {helper: self.begin(helper, script) for helper in (first, second)}
                 for helper in (first, second):

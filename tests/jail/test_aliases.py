@@ -182,10 +182,18 @@ class Aliases(JailCase):
         words, run = self.read(policy, f"{y}/d/secret", f"{y}/d/own", binds=[(x, y)], more=cover)
         self.assertEqual(words, ["no", "control"], self.story(run))
 
+    def test_a_loop_of_mounts_ends_and_is_masked_at_every_turn(self):
+        # field B39
+        a, b = self.directory("x/a"), self.directory("ws/b")
+        policy = self.policy(protected=[self.path("x/k")], readable_roots=[self.path("x")])
+        paths = [self.path("x/k"), f"{a}/k", f"{b}/k", f"{a}/open", f"{b}/open"]
+        words, run = self.read(policy, *paths, binds=[(self.path("x"), a), (self.path("x"), b)])
+        self.assertEqual(words, ["no", "no", "no", "control", "control"], self.story(run))
+
     if os.access("/dev/fuse", os.R_OK | os.W_OK):
 
         def test_a_dead_mount_on_the_host_holds_nobody_up(self):
-            # Nobody answers on this device, so whoever looks at the mount waits for ever.
+            # field B20. Nobody answers on this device, so whoever looks at the mount waits for ever.
             x, y = self.path("x"), self.directory("y")
             dead = self.directory("shown/dead")
             self.file("shown/file", text="control\n")

@@ -22,8 +22,6 @@ def limits_of(pid, name):
 
 
 class NoCore(ProbingCase):
-    """guard 5.2: I3; field B71"""
-
     def setUp(self):
         super().setUp()
         with open("/proc/sys/kernel/core_pattern", encoding="ascii") as file:
@@ -36,6 +34,7 @@ class NoCore(ProbingCase):
             script = "awk '/core file/ {print $5, $6}' /proc/self/limits; kill -SEGV $$"
             return self.settle(helper, helper.start([SH, "-c", script], cwd=self.ws))
 
+    # guard 5.2: I3; field B71
     def test_a_crash_leaves_no_file_and_the_limit_also_keeps_a_handler_out(self):
         run = self.crash(lambda: core_limit(self.hard))
         self.assertEqual(self.outcome(run)["class"], "signalled")
@@ -115,7 +114,7 @@ class CreationMask(ProbingCase):
 
 
 class Loader(ProbingCase):
-    """guard 9.7: 136, 137. A hook in the launcher would run before anything is confined."""
+    """A hook in the launcher would run before anything is confined."""
 
     COMPLAINT = NOWHERE.encode()
 
@@ -133,6 +132,7 @@ class Loader(ProbingCase):
             self.settle(helper, run)
             return bytes(run.stderr).count(self.COMPLAINT), run
 
+    # guard 9.7: 136
     def test_a_hook_that_the_policy_lets_through_is_the_commands_own_affair(self):
         # Version 2 scrubs nothing (D5): the command asked for it, and is the first to load it.
         hook = {"LD_PRELOAD": NOWHERE}
@@ -142,6 +142,7 @@ class Loader(ProbingCase):
         count, run = self.complaints(self.policy(), env=hook)
         self.assertEqual(count, 0, self.story(run))
 
+    # guard 9.7: 137
     def test_a_hook_in_the_helpers_own_environment_reaches_nothing_that_it_starts(self):
         allowed = self.policy(env_allow=["PATH", "LD_PRELOAD"])
         env = {**path_with(), "LD_PRELOAD": NOWHERE, "LD_LIBRARY_PATH": self.ws, "GLIBC_TUNABLES": "x"}
@@ -153,7 +154,7 @@ class Loader(ProbingCase):
 
 
 class Words(ProbingCase):
-    """field B61, B62: whatever stands where others can read it."""
+    """Whatever stands where others can read it."""
 
     # argv: two halves of the canary. Which files show it, of the processes that this one sees.
     LOOK = (
@@ -197,6 +198,7 @@ class Words(ProbingCase):
         shell, grep, *inside = bytes(run.stdout).decode().splitlines()[:-1]
         return shells, below, outside, {shell, grep}, inside
 
+    # field B61, B62
     def test_the_commands_variable_stands_in_its_own_environment_and_no_other_word_anywhere(self):
         for rules in ((), (PIDS,)):  # also where the jail shows the host's process table
             with self.subTest(rules=rules):
@@ -209,6 +211,7 @@ class Words(ProbingCase):
                 # The view shows where the masks are; no command line does.
                 self.assertEqual(set(inside) - own, {"/proc/mounts"})
 
+    # field B62
     def test_process_1_of_the_jail_says_nothing_of_the_policy(self):
         script = "tr '\\0' ' ' </proc/1/cmdline; echo; (cat /proc/1/environ) 2>/dev/null || echo shut"
         line, environment = self.output(script, self.policy(protected=[self.file("ws/.env")])).splitlines()

@@ -15,7 +15,7 @@ class Trials(ProbingCase):
                 self.assertNoSkips(run)
                 self.assertNotUnheld(run, "pid-namespace", "cgroup-namespace", "private-ptys")
         trial, *runs = self.starts()
-        self.assertIn(" --ro-bind-fd 200 /null ", trial)
+        self.assertRegex(trial, r" --ro-bind-fd \d+ /null ")
         self.assertEqual(len(runs), 3)
         self.assertFalse([options for options in runs if " /null " in options])
 
@@ -265,6 +265,52 @@ class Processes(ProbingCase):
             self.assertEqual((bytes(run.stdout), bytes(run.stderr)), (b"in", b"err\n"))
 
 
+class KernelLimits(ProbingCase):
+    """No fake: a user namespace in which the kernel makes no namespace of one kind."""
+
+    def without(self, kind):
+        helper = self.installation()[-1]  # what belongs to others is nobody's in there
+        inner = f"echo 0 >/proc/sys/user/max_{kind}_namespaces; exec \"$@\""
+        self.become_helper(self.program("without", text=f"#!{SH}\nexec unshare -Ur {SH} -c '{inner}' sh {helper} \"$@\"\n"))
+
+    def exceeded(self, text):
+        for word in ("Creating new namespace failed", "ENOSPC"):
+            self.assertIn(word, text)
+
+    # guard 5.2: I8
+    def test_of_control_groups(self):
+        self.without("cgroup")
+        run = self.execute(["/bin/true"], flags=PLATFORM)
+        self.exceeded(self.unheld(run, "cgroup-namespace"))
+        self.assertNotUnheld(run, "pid-namespace", "private-ptys")
+        self.assertNoSkips(run)
+
+    # guard 5.2: I6
+    def test_of_processes(self):
+        self.without("pid")
+        run = self.shell("ls /proc | grep -c '^[0-9]'", flags=PLATFORM)
+        self.exceeded(self.unheld(run, "pid-namespace"))
+        self.assertNotIn("container runtime", self.unheld(run, "pid-namespace"))
+        self.assertNotUnheld(run, "cgroup-namespace", "private-ptys")
+        self.assertNoSkips(run)
+        self.assertGreater(int(bytes(run.stdout).split()[1]), 5)  # the machine's
+
+    # guard 5.2: P3
+    def test_of_networks(self):
+        self.without("net")
+        self.exceeded(self.refusal())
+        run = self.execute(["/bin/true"], self.policy(network={"mode": "full"}), PLATFORM)
+        self.assertNoSkips(run)
+
+    def test_of_any_other_kind(self):
+        self.without("ipc")
+        mark = self.path("ws/mark")
+        message = self.refusal(argv=[SH, "-c", f"echo x >{mark}"], flags=PLATFORM)
+        self.exceeded(message)
+        self.assertIn("bubblewrap builds no jail here", message)
+        self.assertFalse(os.path.exists(mark))
+
+
 class NoJail(ProbingCase):
     """A bubblewrap that builds no jail: the machine is degraded, once that is known."""
 
@@ -334,8 +380,9 @@ class NoJail(ProbingCase):
 
 
 class NotKnown(ProbingCase):
-    """field B42: what cannot be known now is refused now, and asked again."""
+    """What cannot be known now is refused now, and asked again."""
 
+    # field B42
     def test_a_shortage_refuses_the_run_and_the_next_one_is_jailed_as_ever(self):
         mark = self.path("ws/mark")
         command = [SH, "-c", f"echo x >{mark}"]
@@ -357,6 +404,7 @@ class NotKnown(ProbingCase):
             self.assertEqual(len(self.starts()), tried + 3)  # one more trial, and two runs
         self.assertTrue(os.path.exists(mark))
 
+    # field B42
     def test_a_launcher_that_does_not_end_is_not_known_to_build_nothing(self):
         env = self.on()
         self.file("choosy/slow", text="60000")

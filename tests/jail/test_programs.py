@@ -29,18 +29,6 @@ class ProgramCase(ProbingCase):
         os.chmod(os.path.join(directory, "bwrap"), 0o755)
         return directory
 
-    def installation(self):
-        """The helper once more, with its backends and its stage 2, becomes LOOM_EXEC for this test."""
-        prefix = os.path.dirname(os.path.dirname(client.helper_path()))
-        for name in ("bin/loom-exec", "lib/loom-exec/backends/bwrap.so", "libexec/loom-exec/bwrap-stage2"):
-            os.makedirs(os.path.dirname(self.path("installed", name)), exist_ok=True)
-            shutil.copy2(os.path.join(prefix, name), self.path("installed", name))
-        saved = os.environ["LOOM_EXEC"]
-        self.addCleanup(os.environ.__setitem__, "LOOM_EXEC", saved)
-        os.environ["LOOM_EXEC"] = self.path("installed/bin/loom-exec")
-        return [self.path("installed", name) for name in
-                ("lib/loom-exec/backends/bwrap.so", "libexec/loom-exec/bwrap-stage2", "bin/loom-exec")]
-
     def started(self, directory="programs"):
         """Whether the program that was put in bubblewrap's place has run."""
         return os.path.exists(self.path(directory, "started"))

@@ -7,6 +7,7 @@
 
 #include "guard/placeholder.h"
 #include "guard_support.h"
+#include "host/path_survey.h"
 
 namespace loom::guard {
 namespace {
@@ -168,6 +169,20 @@ TEST_F(FreezeTest, APlaceholderCountsAsMissingAndKeepsItsIdentity) {
   EXPECT_EQ(frozen("/w/way").fact.kind, PathKind::kDirectory) << "it holds something now";
   EXPECT_EQ(above(frozen("/w/way/leaf")), "/w /w/way");
   EXPECT_EQ(frozen("/w/way/leaf").fact.kind, PathKind::kMissing);
+}
+
+TEST_F(FreezeTest, BelowAPlaceholderEverythingIsMissingToAnOrdinaryUserToo) {
+  const OrdinaryUser ordinary;
+  const Tree own;
+  own.directory("/w/leaf", kLeafMode);
+  own.link(".", "/w/here");
+  for (const char* name : {"/w/leaf/x", "/w/here/leaf/x", "/w/leaf/x/y"}) {
+    for (const PathFact& fact :
+         {freeze(path(own.at(name))).fact, host::survey_path(path(own.at(name)))}) {
+      EXPECT_EQ(fact.kind, PathKind::kMissing) << name;
+      EXPECT_EQ(fact.error, ENOENT) << name << ": not for want of the right to search it";
+    }
+  }
 }
 
 TEST_F(FreezeTest, ARealPathIsWalkedAsTheKernelWould) {

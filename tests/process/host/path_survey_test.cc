@@ -275,8 +275,14 @@ TEST_F(PathSurveyTest, APlaceholderCountsAsMissingWhetherALinkIsOnTheWayOrNot) {
     expect_missing(fact, fact.real.str(), ENOENT);
     EXPECT_EQ(fact.parent_identity, identity(fact.real.parent().str()));
   }
+  for (const char* name : {"dir/way/leaf/x/y", "there/way/leaf/x/y", "to_leaf/x/y"}) {
+    SCOPED_TRACE(name);  // nobody but the superuser may search in a leaf
+    const auto fact = survey(name);
+    expect_missing(fact, fact.real.str(), ENOENT);
+  }
   PathSurveyor surveyor;
   (void)surveyor.look(path(at("dir/way/leaf/x")));
+  (void)surveyor.look(path(at("dir/way/leaf/x/y")));
   std::vector<std::string> marked;
   for (const DirectoryFact& each : surveyor.directories()) {
     if (each.placeholder) marked.push_back(each.path.str());

@@ -58,9 +58,10 @@ class Machine {
     std::vector<LinkFact> links;
     bool placeholder = false;
   };
-  [[nodiscard]] PathFact fact(const AbsolutePath& at) const;
-  [[nodiscard]] bool is_directory(const std::string& at) const;
-  void add_directories(HostFacts& facts) const;
+  using Directories = std::set<std::string>;
+  [[nodiscard]] Directories directories() const;
+  [[nodiscard]] PathFact fact(const AbsolutePath& at, const Directories& directories) const;
+  void add_directories(HostFacts& facts, const Directories& directories) const;
 
   std::map<std::string, Entry> entries_;
   std::set<std::string> unlooked_;

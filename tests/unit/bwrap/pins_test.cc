@@ -112,6 +112,15 @@ TEST(PinsTest, APinInsideAnExplicitMountFollowsThatMount) {
   expect_order(text, " --ro-bind /m/d-e /m/d-e ", " --ro-bind /m/d/ro /m/d/ro ");
 }
 
+TEST(PinsTest, ARootThatALaterMountHidesIsNoMountPoint) {
+  Machine machine = deep_machine();
+  machine.directory("/m").directory("/m/d").directory("/m/d/ro");
+  Policy policy = empty_policy();
+  policy.readable_roots = paths({"/m/d"});
+  policy.mounts = {mount("/m", true, true), mount("/m/d/ro", false, true)};
+  EXPECT_THAT(pins_of(machine, policy), ElementsAre("/m/d"));
+}
+
 TEST(PinsTest, WhatIsReadOnlyOrTheJailsOwnOnTheWayIsNotPinned) {
   Policy policy = protecting({"/work/a/b/c/key"});
   policy.readable_roots = paths({"/work/a/b"});

@@ -149,7 +149,13 @@ INSTANTIATE_TEST_SUITE_P(
         PartCase{"--dev", "something unheard of", &LauncherFacts::no_devices,
                  " --tmpfs /dev --dev-bind "},
         PartCase{"--unshare-net", "loopback: Failed RTM_NEWADDR: Operation not permitted",
-                 &LauncherFacts::no_network, " --unshare-cgroup-try --ro-bind-fd "}));
+                 &LauncherFacts::no_network, " --unshare-cgroup-try --ro-bind-fd "},
+        PartCase{"/../oldroot", "Can't mount tmpfs on /newroot/../oldroot: no",
+                 &LauncherFacts::no_cover, " --proc /proc --remount-ro / "},
+        PartCase{"--symlink", "Can't make symlink at /covered: File exists",
+                 &LauncherFacts::no_cover, " --proc /proc --remount-ro / "},
+        PartCase{"/behind", "Can't remount readonly on /newroot/behind", &LauncherFacts::no_cover,
+                 " --proc /proc --remount-ro / "}));
 
 TEST(ProbeLauncherTest, WordsThatHintAtThePartSaveLaunches) {
   FakeHost host;

@@ -105,6 +105,7 @@ TEST(ShownNamesTest, ARootBehindALinkNeedsNoMaskOfItsOwn) {
               HasSubstr(" --symlink w/real /l "));
 }
 
+// field B24
 TEST(ShownNamesTest, ASystemRootThatIsALinkIsOneOfTheNames) {
   Machine machine;
   machine.directory("/usr/bin").file("/usr/bin/tool").directory("/mirror").file("/mirror/tool");

@@ -109,13 +109,13 @@ def lines_of(name, data):
 
 
 def show_report(entries):
-    """In their order: applied entries, which hold no space, beside each other; each skip on a line."""
+    """In their order: applied entries beside each other; each one that holds a space, as skips do, on a line."""
     applied = []
     for entry in [*entries, ""]:
-        if (not entry or entry.startswith("skip:")) and applied:
+        if (not entry or " " in entry) and applied:
             say(f"    {' '.join(applied)}")
             applied = []
-        if entry.startswith("skip:"):
+        if " " in entry:
             say(f"    {entry}")
         elif entry:
             applied.append(entry)

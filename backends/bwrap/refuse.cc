@@ -209,9 +209,10 @@ Result<void> refuse_unlooked(const std::vector<MountOperation>& view, const View
     const bool known = operation.parent_identity != FileIdentity{} &&
                        (!pin || operation.identity != FileIdentity{});
     if (known) continue;
-    return fail(ErrorCode::kDenied, "protected path " + operation.written.str() + " is shown at " +
-                                        operation.region.str() +
-                                        ", which could not be looked at on the host");
+    const std::string what =
+        pin ? "directory " : "protected path " + operation.written.str() + " is shown at ";
+    return fail(ErrorCode::kDenied, what + operation.region.str() + (pin ? "" : ", which") +
+                                        " could not be looked at on the host");
   }
   return {};
 }

@@ -609,7 +609,9 @@ void Execution::names_released(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) {
     session_.log(LogLevel::kWarning,
                  "what was made for absent protected paths may still be there: " + problem);
-    result_->enforcement.push_back("unheld:placeholders=" + one_line(problem));
+    std::vector<std::string>& entries = result_->enforcement;
+    entries.insert(std::find_if(entries.begin(), entries.end(), is_skip),
+                   "unheld:placeholders=" + one_line(problem));
   }
   report_exit();
 }

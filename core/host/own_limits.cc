@@ -22,7 +22,7 @@ std::optional<PlainLimit> set_soft(__rlimit_resource resource, rlim_t soft) {
 }  // namespace
 
 OwnLimits adjust_own_limits() {
-  constexpr rlim_t kNoCore = 1;
+  static constexpr rlim_t kNoCore = 1;
   OwnLimits limits;
   if (const auto before = set_soft(RLIMIT_NOFILE, RLIM_INFINITY)) {
     limits.descriptors = before->soft;

@@ -36,7 +36,7 @@ std::optional<std::string> refusal(int handle, const struct stat& about) {
 }
 
 std::int64_t nanoseconds(const timespec& time) noexcept {
-  constexpr std::int64_t kSecond = 1'000'000'000;
+  static constexpr std::int64_t kSecond = 1'000'000'000;
   return time.tv_sec * kSecond + time.tv_nsec;
 }
 

@@ -47,7 +47,7 @@ ChildProcess start_helper(const std::string& helper, const Policy& policy) {
   const auto document = host::make_memory_file("policy", encode_policy(policy));
   LOOM_CHECK(document.has_value());
   return start_child(
-      {.argv = {helper}, .piped = true, .lent_fd = document->get(), .lent_number = 3});
+      {.argv = {helper}, .piped = true, .lent = {{.fd = document->get(), .number = 3}}});
 }
 
 }  // namespace

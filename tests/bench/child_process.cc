@@ -37,8 +37,8 @@ ChildProcess start_child(const ChildRequest& request) {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   }
-  if (request.lent_fd >= 0) {
-    posix_spawn_file_actions_adddup2(&actions, request.lent_fd, request.lent_number);
+  for (const LentFd& lent : request.lent) {
+    posix_spawn_file_actions_adddup2(&actions, lent.fd, lent.number);
   }
   std::vector<char*> argv;
   for (const std::string& word : request.argv) argv.push_back(const_cast<char*>(word.c_str()));

@@ -14,11 +14,15 @@ struct ChildProcess {
   UniqueFd out;  // our end of its standard output; empty when it goes to /dev/null
 };
 
+struct LentFd {
+  int fd = -1;
+  int number = -1;  // in the child; no other one's fd
+};
+
 struct ChildRequest {
   std::vector<std::string> argv;  // argv[0] is an absolute path
   bool piped = false;             // standard input and output are pipes of ours
-  int lent_fd = -1;               // given to the child ...
-  int lent_number = -1;           // ... under this number
+  std::vector<LentFd> lent{};
 };
 
 [[nodiscard]] ChildProcess start_child(const ChildRequest& request);

@@ -78,8 +78,8 @@ void print_row(const char* what, Pair pair, const char* unit, const char* beside
   std::fflush(stdout);
 }
 
-// The options bubblewrap gets for this policy, as the helper executes them.
-Bytes executed_options(const Setup& setup) {
+// What bubblewrap gets for this policy from the helper: options, and sources by handle.
+LaunchSpec executed_launch(const Setup& setup) {
   auto log = app::make_log();
   const auto installation = host::find_installation();
   LOOM_CHECK(installation.has_value());
@@ -96,14 +96,30 @@ Bytes executed_options(const Setup& setup) {
                                                 .cwd = setup.workspace,
                                                 .policy = setup.policy});
   LOOM_CHECK(run.has_value());
-  for (const MemoryFile& file : run->launch.memory_files) {
-    if (file.child_number != 3) return file.bytes;
+  return run->launch;
+}
+
+// The sources, opened once: a yardstick has no names to look up. Above every number that they get.
+std::vector<UniqueFd> open_sources(const LaunchSpec& launch, std::vector<LentFd>& lent) {
+  constexpr int kAboveAll = 200;
+  std::vector<UniqueFd> sources;
+  for (const LentHandle& handle : launch.handles) {
+    if (handle.role != LentHandle::Role::kSource) continue;
+    const UniqueFd low(::open(handle.path.str().c_str(), O_PATH | O_CLOEXEC));
+    sources.emplace_back(::fcntl(low.get(), F_DUPFD_CLOEXEC, kAboveAll));
+    LOOM_CHECK(sources.back() && handle.child_number < kAboveAll);
+    lent.push_back({.fd = sources.back().get(), .number = handle.child_number});
   }
-  LOOM_CHECK(false);
+  return sources;
 }
 
 void bench_cold(const Setup& setup) {
-  const Bytes options = executed_options(setup);
+  const LaunchSpec launch = executed_launch(setup);
+  const auto options = std::find_if(launch.memory_files.begin(), launch.memory_files.end(),
+                                    [](const MemoryFile& file) { return file.child_number != 3; });
+  LOOM_CHECK(options != launch.memory_files.end());
+  std::vector<LentFd> lent;
+  const std::vector<UniqueFd> sources = open_sources(launch, lent);
   Broker broker(setup.helper, setup.policy);
   broker.greet();
   const auto ours = [&] {
@@ -111,12 +127,13 @@ void bench_cold(const Setup& setup) {
     broker.read_to_exit();
   };
   const auto raw = [&] {
-    const auto file = host::make_memory_file("options", options);
+    auto file = host::make_memory_file("options", options->bytes);
     LOOM_CHECK(file.has_value());
-    const ChildProcess child =
-        start_child({.argv = {"/usr/bin/bwrap", "--args", "10", "/usr/bin/true"},
-                     .lent_fd = file->get(),
-                     .lent_number = 10});
+    const UniqueFd high(::fcntl(file->get(), F_DUPFD_CLOEXEC, 200));
+    std::vector<LentFd> all = lent;
+    all.push_back({.fd = high.get(), .number = 10});
+    const ChildProcess child = start_child(
+        {.argv = {"/usr/bin/bwrap", "--args", "10", "/usr/bin/true"}, .lent = std::move(all)});
     LOOM_CHECK(wait_for(child) == 0);
   };
   ours();

@@ -122,8 +122,8 @@ class Devices(ProbingCase):
         self.assertNotEqual(self.output(show, helper_env=self.on()).strip(), machines)
 
     def test_nothing_else_of_the_hosts_devices_is_there_and_nothing_can_be_made(self):
-        hidden = [name for name in ("kmsg", "mem", "kvm", "vda", "net") if os.path.exists("/dev/" + name)]
-        self.assertTrue(hidden)
+        ours = "null zero full random urandom tty pts ptmx fd stdin stdout stderr shm".split()
+        hidden = sorted(set(os.listdir("/dev")) - set(ours))[:50]
         script = 'for d; do test -e /dev/$d && echo "$d"; done; (: >/dev/new) 2>/dev/null && echo made; echo end'
         shown = self.output(script, args=[*hidden, "null"], helper_env=self.on(DEVICES))
         self.assertEqual(shown, "null\nend\n")

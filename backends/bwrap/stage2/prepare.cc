@@ -112,9 +112,7 @@ StepResult<void> forbid_dumps(Progress& progress) {
   return {};
 }
 
-StepResult<void> hold_limits(const PrepareDocument& document, Progress& progress) {
-  LOOM_TRY_VOID(restore_descriptor_limit(document));
-  LOOM_TRY_VOID(forbid_dumps(progress));
+StepResult<void> hold_ceilings(const PrepareDocument& document, Progress& progress) {
   if (document.fsize) {
     const Limit limit{.soft = *document.fsize, .hard = *document.fsize};
     LOOM_TRY_VOID(hold_limit(RLIMIT_FSIZE, limit, "rlimit-fsize", progress));
@@ -124,6 +122,12 @@ StepResult<void> hold_limits(const PrepareDocument& document, Progress& progress
     LOOM_TRY_VOID(hold_limit(RLIMIT_CPU, limit, "rlimit-cpu", progress));
   }
   return {};
+}
+
+StepResult<void> hold_limits(const PrepareDocument& document, Progress& progress) {
+  LOOM_TRY_VOID(restore_descriptor_limit(document));
+  LOOM_TRY_VOID(forbid_dumps(progress));
+  return hold_ceilings(document, progress);
 }
 
 // EPERM says that the process leads a group. Only a session leader may pass with that.

@@ -114,7 +114,7 @@ Machine& Machine::architecture(const std::string& machine) {
   return *this;
 }
 
-PathFact Machine::fact(const AbsolutePath& at) const {
+PathFact Machine::fact(const AbsolutePath& at, const Directories& directories) const {
   const auto found = entries_.find(at.str());
   const Entry entry = found != entries_.end() ? found->second
                                               : Entry{.real = at.str(),
@@ -128,43 +128,45 @@ PathFact Machine::fact(const AbsolutePath& at) const {
           .real = real,
           .kind = entry.kind,
           .identity = there || entry.placeholder ? identity_of(entry.real) : FileIdentity{},
-          .parent_identity =
-              is_directory(real.parent().str()) ? identity_of(real.parent().str()) : FileIdentity{},
+          .parent_identity = directories.contains(real.parent().str())
+                                 ? identity_of(real.parent().str())
+                                 : FileIdentity{},
           .link_count = there ? 1U : 0U,
           .links = entry.links,
           .error = entry.error};
 }
 
 // What exists lies in a directory that exists.
-bool Machine::is_directory(const std::string& at) const {
-  const AbsolutePath directory = path(at);
-  if (directory.is_root()) return true;
-  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
-    const bool there = entry.second.kind != PathKind::kMissing || entry.second.placeholder;
-    const bool itself = entry.second.real == at && entry.second.kind != PathKind::kDirectory &&
-                        !entry.second.placeholder;
-    return there && !itself && path(entry.second.real).is_within(directory);
-  });
+Machine::Directories Machine::directories() const {
+  Directories all = {"/"};
+  for (const auto& [name, entry] : entries_) {
+    const bool there = entry.kind != PathKind::kMissing || entry.placeholder;
+    if (!there) continue;
+    if (entry.kind == PathKind::kDirectory || entry.placeholder) all.insert(entry.real);
+    AbsolutePath at = path(entry.real).parent();
+    while (all.insert(at.str()).second) at = at.parent();
+  }
+  return all;
 }
 
 // Above whatever was asked for, and above the names that the mounts give to it.
-void Machine::add_directories(HostFacts& facts) const {
-  std::set<std::string> directories;
+void Machine::add_directories(HostFacts& facts, const Directories& directories) const {
+  Directories known;
   const MountNames names(facts.mounts);
   const auto add = [&](AbsolutePath at) {
-    while (!at.is_root()) {
+    do {
       at = at.parent();
-      if (is_directory(at.str())) directories.insert(at.str());
-    }
+      if (directories.contains(at.str()) && !known.insert(at.str()).second) return;
+    } while (!at.is_root());
   };
   for (const PathFact& fact : facts.paths) {
     add(fact.real);
     for (const OtherName& name : names.of(fact.real)) {
       add(name.path);
-      if (is_directory(name.path.str())) directories.insert(name.path.str());
+      if (directories.contains(name.path.str())) known.insert(name.path.str());
     }
   }
-  for (const std::string& at : directories) {
+  for (const std::string& at : known) {
     if (unlooked_.contains(at)) continue;
     const auto entry = entries_.find(at);
     facts.directories.push_back(
@@ -176,10 +178,11 @@ void Machine::add_directories(HostFacts& facts) const {
 
 HostFacts Machine::facts(const Policy& policy) const {
   HostFacts all = facts_;
+  const Directories there = directories();
   for (const SurveyPath& asked : survey({.policy = policy, .facts = facts_}).paths) {
-    all.paths.push_back(fact(asked.path));
+    all.paths.push_back(fact(asked.path, there));
   }
-  add_directories(all);
+  add_directories(all, there);
   return all;
 }
 

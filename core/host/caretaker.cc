@@ -14,9 +14,9 @@
 #include "host/caretaker_codec.h"
 #include "host/caretaker_message.h"
 #include "host/caretaker_process.h"
-#include "host/caretaker_socket.h"
 #include "host/errno_text.h"
 #include "host/exit_status.h"
+#include "host/packet_socket.h"
 
 namespace loom::host {
 
@@ -27,6 +27,7 @@ using Clock = std::chrono::steady_clock;
 // A release that is under way may take most of this.
 constexpr int kMakePatienceMs = 10'000;
 constexpr int kGoodbyePatienceMs = 500;
+constexpr const char* kChannel = "caretaker";
 
 tl::unexpected<Error> gone() {
   return fail(ErrorCode::kSystem, "the caretaker of absent protected paths is gone", EPIPE);
@@ -48,12 +49,12 @@ bool becomes_ready(int fd, short events, int patience_ms) {
   }
 }
 
-// As send_message, but a full socket is waited for.
+// As send_packet, but a full socket is waited for.
 Result<void> send_patiently(int socket, const CaretakerHead& head, ByteView rest, int patience_ms) {
   if (!becomes_ready(socket, POLLOUT, patience_ms)) {
     return silent();
   }
-  return send_message(socket, head_bytes(head), rest);
+  return send_packet(kChannel, socket, head_bytes(head), rest);
 }
 
 // What the terminal sends to everybody must not reach the caretaker before it is prepared.
@@ -77,9 +78,9 @@ struct Caretaker::Answer {
 };
 
 Result<std::shared_ptr<Caretaker>> Caretaker::start(const Syscalls& syscalls) {
-  LOOM_TRY(CaretakerPair pair, make_caretaker_pair());
+  LOOM_TRY(PacketPair pair, make_packet_pair(kChannel));
   const pid_t pid = fork_undisturbed();
-  if (pid == 0) run_caretaker(std::move(pair.caretaker), syscalls);
+  if (pid == 0) run_caretaker(std::move(pair.informed), syscalls);
   if (pid < 0) {
     const int error = errno;
     return fail(ErrorCode::kSystem, "caretaker: fork: " + errno_text(error), error);
@@ -90,7 +91,7 @@ Result<std::shared_ptr<Caretaker>> Caretaker::start(const Syscalls& syscalls) {
     ::waitpid(pid, nullptr, 0);
     return tl::unexpected(std::move(pidfd).error());
   }
-  return std::shared_ptr<Caretaker>(new Caretaker(pid, UniqueFd(*pidfd), std::move(pair.helper)));
+  return std::shared_ptr<Caretaker>(new Caretaker(pid, UniqueFd(*pidfd), std::move(pair.other)));
 }
 
 Caretaker::~Caretaker() {
@@ -109,7 +110,8 @@ Result<std::optional<Caretaker::Answer>> Caretaker::receive(std::uint64_t run,
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     const int wait_ms = std::max(0, static_cast<int>(left.count()));
     if (!becomes_ready(socket_.get(), POLLIN, wait_ms)) return std::optional<Answer>();
-    LOOM_TRY(auto received, receive_message(socket_.get(), MSG_DONTWAIT));
+    LOOM_TRY(auto received,
+             receive_packet(kChannel, socket_.get(), kMaxCaretakerMessage, MSG_DONTWAIT));
     if (!received) continue;
     if (received->closed) return gone();
     ByteView rest = received->bytes;
@@ -169,7 +171,8 @@ MadeNames::~MadeNames() { release_now(); }
 
 void MadeNames::lend(CaretakerVerb verb, int fd) const noexcept {
   const CaretakerHead head{.verb = verb, .more = 0, .run = run_, .registered_ns = 0};
-  static_cast<void>(send_message(caretaker_->socket_.get(), head_bytes(head), {}, fd).has_value());
+  static_cast<void>(
+      send_packet(kChannel, caretaker_->socket_.get(), head_bytes(head), {}, fd).has_value());
 }
 
 void MadeNames::meet_process_one(int pidfd) const noexcept {
@@ -187,7 +190,7 @@ Result<void> MadeNames::ask_release() {
   asked_ = true;
   const CaretakerHead head{
       .verb = CaretakerVerb::kRelease, .more = 0, .run = run_, .registered_ns = 0};
-  if (!send_message(caretaker_->socket_.get(), head_bytes(head), {})) return gone();
+  if (!send_packet(kChannel, caretaker_->socket_.get(), head_bytes(head), {})) return gone();
   return {};
 }
 

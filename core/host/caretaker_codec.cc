@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "host/caretaker_socket.h"
-
 namespace loom::host {
 
 namespace {

@@ -23,9 +23,9 @@
 
 #include "host/caretaker_codec.h"
 #include "host/caretaker_message.h"
-#include "host/caretaker_socket.h"
 #include "host/held_names.h"
 #include "host/launched_jail.h"
+#include "host/packet_socket.h"
 
 namespace loom::host {
 
@@ -47,7 +47,7 @@ class Caretaker {
   // Until the last holder of the other end is gone.
   void serve() {
     for (;;) {
-      auto received = receive_message(socket_.get(), 0);
+      auto received = receive_packet("caretaker", socket_.get(), kMaxCaretakerMessage, 0);
       if (!received && received.error().code == ErrorCode::kInvalidRequest) continue;
       if (!received || !*received || (*received)->closed) return;
       take(std::move(**received));
@@ -68,7 +68,7 @@ class Caretaker {
     LaunchedJail jail{};
   };
 
-  void take(ReceivedMessage received) {
+  void take(Packet received) {
     ByteView rest = received.bytes;
     const auto head = take_head<CaretakerHead>(rest);
     if (!head) return;
@@ -78,7 +78,7 @@ class Caretaker {
       case CaretakerVerb::kRegister: {
         const auto run = runs_.find(head->run);
         if (run == runs_.end()) return;
-        return run->second.jail.meet_launcher(received.sender,
+        return run->second.jail.meet_launcher(received.sender.value_or(0),
                                               std::chrono::nanoseconds(head->registered_ns));
       }
       case CaretakerVerb::kProcessOne: {
@@ -138,7 +138,7 @@ class Caretaker {
 
   // A helper that is gone needs none.
   void answer(const CaretakerAnswer& head, ByteView rest) {
-    static_cast<void>(send_message(socket_.get(), head_bytes(head), rest).has_value());
+    static_cast<void>(send_packet("caretaker", socket_.get(), head_bytes(head), rest).has_value());
   }
 
   UniqueFd socket_;

@@ -177,7 +177,7 @@ class OlderInterfaces(KernelCase):
                 os.unlink(mark)
 
                 seen = self.attempt(["/bin/touch", mark], flags=flags, prepare=landlocked(16, files=False), jails=False)
-                self.assertRefused(seen, "landlock")
+                self.assertRefused(seen, "landlock", "16 layers are in force already")
                 self.assertFalse(os.path.exists(mark))
 
 

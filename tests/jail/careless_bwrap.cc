@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,36 +15,15 @@
 #include <string_view>
 #include <vector>
 
+#include "fake_bwrap.h"
+
 namespace {
-
-constexpr const char* kRealBwrap = "/usr/bin/bwrap";
-
-std::string own_directory() {
-  char self[PATH_MAX];
-  const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
-  const std::string own(self, size > 0 ? static_cast<std::size_t>(size) : 0);
-  return own.substr(0, own.rfind('/'));
-}
 
 std::string content(const std::string& name) {
   std::ifstream file(name, std::ios::binary);
   std::string text;
   std::getline(file, text, '\0');
   return text;
-}
-
-std::vector<std::string> read_words(int fd) {
-  std::vector<std::string> words(1);
-  char byte = 0;
-  while (::read(fd, &byte, 1) == 1) {
-    if (byte == '\0') {
-      words.emplace_back();
-    } else {
-      words.back().push_back(byte);
-    }
-  }
-  words.pop_back();
-  return words;
 }
 
 // "--ro-bind /dev/null PATH" and whatever else mounts something there, "--tmpfs PATH" and
@@ -78,10 +56,7 @@ bool names(int argc, char** argv, const std::string& option) {
   for (int i = 1; i < argc; ++i) {
     if (argv[i] == option) return true;
     if (std::string_view(argv[i]) != "--args" || i + 1 == argc) continue;
-    const int fd = std::atoi(argv[i + 1]);
-    const std::vector<std::string> words = read_words(fd);
-    ::lseek(fd, 0, SEEK_SET);
-    for (const std::string& word : words) {
+    for (const std::string& word : read_options(std::atoi(argv[i + 1]))) {
       if (word == option) return true;
     }
   }
@@ -100,7 +75,7 @@ bool exchange_names(const std::string& file, int argc, char** argv) {
 
 // The options lie on a descriptor and not in the arguments, so that is what is exchanged.
 bool rewrite_options(int fd, const std::string& path) {
-  const std::string kept = without_mask(read_words(fd), path);
+  const std::string kept = without_mask(read_options(fd), path);
   const int fresh = ::memfd_create("options", 0);
   const auto size = static_cast<ssize_t>(kept.size());
   return fresh >= 0 && ::write(fresh, kept.data(), kept.size()) == size &&
@@ -127,7 +102,5 @@ int main(int argc, char** argv) {
     if (std::string_view(argv[i]) != "--args") continue;
     if (!rewrite_options(std::atoi(argv[i + 1]), path)) return 99;
   }
-  ::execv(kRealBwrap, argv);
-  std::perror(kRealBwrap);
-  return 98;
+  return become_bwrap(argv);
 }

@@ -3,12 +3,8 @@
 // bubblewrap does. A file `refuse` beside it has a line for each: the option, a space, its words.
 // Without the file nothing is refused, which is the control. A file `slow` beside it makes it wait
 // so many milliseconds first. Each start adds a line to a file `starts`: the options it got.
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,31 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "fake_bwrap.h"
+
 namespace {
-
-constexpr const char* kRealBwrap = "/usr/bin/bwrap";
-
-std::string own_directory() {
-  char self[PATH_MAX];
-  const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
-  const std::string own(self, size > 0 ? static_cast<std::size_t>(size) : 0);
-  return own.substr(0, own.rfind('/'));
-}
-
-// The options lie on a descriptor, and the real one must still read them from their start.
-std::vector<std::string> read_options(int fd) {
-  std::vector<std::string> words(1);
-  char byte = 0;
-  for (off_t at = 0; ::pread(fd, &byte, 1, at) == 1; ++at) {
-    if (byte == '\0') {
-      words.emplace_back();
-    } else {
-      words.back().push_back(byte);
-    }
-  }
-  words.pop_back();
-  return words;
-}
 
 std::vector<std::string> all_options(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i) {
@@ -84,7 +58,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "bwrap: %s\n", words.c_str());
     return 1;
   }
-  ::execv(kRealBwrap, argv);
-  std::perror(kRealBwrap);
-  return 98;
+  return become_bwrap(argv);
 }

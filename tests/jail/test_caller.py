@@ -45,6 +45,10 @@ class TerminalNobodyReads(CallerCase):
             stderr=subprocess.DEVNULL,
         )
 
+    def floods(self, process):
+        """The command is there, and not only a trial launch."""
+        return "yes" in client.descendants(process.pid).values()
+
     def terminal(self):
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
@@ -60,7 +64,7 @@ class TerminalNobodyReads(CallerCase):
             with self.subTest(signal=number):
                 _, theirs = self.terminal()
                 process = self.flood(theirs)
-                self.assertTrue(client.wait_until(lambda: client.descendants(process.pid), SOON))
+                self.assertTrue(client.wait_until(lambda: self.floods(process), SOON))
                 self.assertTrue(
                     client.wait_until(lambda: not client.descendants(process.pid), SOON),
                     "the wall limit did not end the command",

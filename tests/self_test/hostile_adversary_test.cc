@@ -10,16 +10,12 @@
 
 #include "app/self_test/hostile_probes.h"
 #include "host/installation.h"
+#include "tests/support/promised.h"
 
 namespace loom::app {
 namespace {
 
 constexpr const char* kHelper = LOOM_BINARY_DIR "/bin/loom-exec";
-
-bool must_work() {
-  const char* value = std::getenv("LOOM_JAIL_MUST_WORK");
-  return value != nullptr && std::string(value) == "1";
-}
 
 class HostileAdversaryTest : public ::testing::Test {
  protected:
@@ -37,10 +33,7 @@ class HostileAdversaryTest : public ::testing::Test {
     ASSERT_TRUE(stop);
     rig_.emplace(*session_, std::move(*stop), *AbsolutePath::parse(kHelper));
     rig_->set_base(*AbsolutePath::parse("/var/tmp"));
-    if (!rig_->has("bwrap")) {
-      ASSERT_FALSE(must_work()) << rig_->why_without("bwrap");
-      GTEST_SKIP() << rig_->why_without("bwrap");
-    }
+    if (!rig_->has("bwrap")) LOOM_SKIP_UNLESS_PROMISED(rig_->why_without("bwrap"));
     auto directory = rig_->make_directory();
     ASSERT_TRUE(directory);
     directory_.emplace(std::move(*directory));
@@ -81,10 +74,7 @@ class HostileAdversaryTest : public ::testing::Test {
 TEST_F(HostileAdversaryTest, TheErlangModuleReachesEverythingOnlyWhereItMay) {
   const auto adversary = make_hostile_module(*rig_, *directory_);
   ASSERT_TRUE(adversary) << adversary.error().message;
-  if (!*adversary) {
-    ASSERT_FALSE(must_work()) << "erl or erlc is missing";
-    GTEST_SKIP() << "erl or erlc is missing";
-  }
+  if (!*adversary) LOOM_SKIP_UNLESS_PROMISED("erl or erlc is missing");
   reaches_everything_only_where_it_may(**adversary);
 }
 

@@ -75,7 +75,8 @@ StepResult<void> apply_landlock(const PrepareDocument& document) {
   for (const LandlockRule& rule : document.landlock_rules) LOOM_TRY_VOID(add_rule(rules, rule));
   const std::uint32_t flags = document.landlock_abi >= kLogAbi ? kDoNotLog : 0;
   if (::syscall(SYS_landlock_restrict_self, ruleset.get(), flags) != 0) {
-    return stop_at("restrict self", errno);
+    // landlock(7): the kernel stacks 16, and does not say that this is what E2BIG means.
+    return stop_at(errno == E2BIG ? "16 layers are in force already" : "restrict self", errno);
   }
   return {};
 }

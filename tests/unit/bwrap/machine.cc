@@ -239,11 +239,15 @@ std::vector<std::string> argv_of(const Machine& machine, const Policy& policy) {
   return canonical_argv(build_view(machine.resolve(policy)), policy.network.blocks_direct());
 }
 
-std::vector<std::string> executed_of(const Machine& machine, const Policy& policy) {
+LaunchSpec launch_of(const Machine& machine, const Policy& policy) {
   const auto launch = render(plan_of(machine, policy));
+  EXPECT_TRUE(launch.has_value()) << (launch ? "" : launch.error().message);
+  return launch ? *launch : LaunchSpec{};
+}
+
+std::vector<std::string> executed_of(const Machine& machine, const Policy& policy) {
   std::vector<std::string> argv;
-  if (!launch) return argv;
-  for (const MemoryFile& memory : launch->memory_files) {
+  for (const MemoryFile& memory : launch_of(machine, policy).memory_files) {
     if (memory.role != "launcher options") continue;
     std::string word;
     for (const char byte : as_text(memory.bytes)) {

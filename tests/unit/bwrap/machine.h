@@ -1,6 +1,7 @@
 #pragma once
 
 #include <loom/facts.h>
+#include <loom/launch.h>
 #include <loom/plan.h>
 #include <loom/policy.h>
 
@@ -81,6 +82,8 @@ class Machine {
 
 // The plan, which must exist.
 [[nodiscard]] JailPlan plan_of(const Machine& machine, const Policy& policy);
+// What that plan is rendered to, which must exist.
+[[nodiscard]] LaunchSpec launch_of(const Machine& machine, const Policy& policy);
 // The refusal's text, which must exist.
 [[nodiscard]] std::string refusal_of(const Machine& machine, const Policy& policy);
 // The canonical options of a policy that `plan` might refuse.

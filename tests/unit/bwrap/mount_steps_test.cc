@@ -24,12 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-LaunchSpec launch_of(const Machine& machine, const Policy& policy) {
-  const auto launch = render(plan_of(machine, policy));
-  EXPECT_TRUE(launch.has_value()) << (launch ? "" : launch.error().message);
-  return launch ? *launch : LaunchSpec{};
-}
-
 std::map<int, LentHandle> sources_of(const LaunchSpec& launch) {
   std::map<int, LentHandle> sources;
   for (const LentHandle& handle : launch.handles) {

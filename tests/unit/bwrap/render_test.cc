@@ -20,12 +20,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-LaunchSpec launch_of(const Machine& machine, const Policy& policy) {
-  const auto launch = render(plan_of(machine, policy));
-  EXPECT_TRUE(launch.has_value());
-  return launch ? *launch : LaunchSpec{};
-}
-
 PrepareDocument document_of(const Machine& machine, const Policy& policy) {
   for (const MemoryFile& memory : launch_of(machine, policy).memory_files) {
     if (memory.child_number != 3) continue;

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include "host/caretaker_socket.h"
-
 namespace loom::host {
 namespace {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "stage2_run.h"
+#include "tests/support/promised.h"
 
 namespace loom::bwrap {
 namespace {
@@ -55,8 +56,7 @@ class LandlockWitnessTest : public Stage2Witness {
     Stage2Witness::SetUp();
     abi = static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, 1U));
     if (abi < 1) {
-      ASSERT_EQ(::getenv("LOOM_JAIL_MUST_WORK"), nullptr) << "no Landlock";
-      GTEST_SKIP() << "no Landlock";
+      LOOM_SKIP_UNLESS_PROMISED("no Landlock");
     }
     document.landlock_abi = static_cast<std::uint32_t>(abi);
     document.landlock_handled_fs = kFirstRights;
@@ -100,8 +100,7 @@ TEST_F(LandlockWitnessTest, RulesThatOpenEverythingAreSeenByWhatTheyKeepOutside)
 
 TEST_F(LandlockWitnessTest, RulesThatOpenEverythingAreSeenByTheSignalsTheyKeepInside) {
   if (abi < 6) {
-    ASSERT_EQ(::getenv("LOOM_JAIL_MUST_WORK"), nullptr) << "kernel without Landlock scopes";
-    GTEST_SKIP() << "kernel without Landlock scopes";
+    LOOM_SKIP_UNLESS_PROMISED("kernel without Landlock scopes");
   }
   document.landlock_rules.front().access = kFirstRights;
   // This test has capabilities that stage 2 gives up, so that nothing shows without a scope.
@@ -135,8 +134,7 @@ TEST_F(LandlockWitnessTest, WhereTheHostsProcIsShownRulesThatAreNotInForceEndThe
 
 TEST_F(LandlockWitnessTest, AScopeThatIsNotInForceIsNamed) {
   if (abi < 6) {
-    ASSERT_EQ(::getenv("LOOM_JAIL_MUST_WORK"), nullptr) << "kernel without Landlock scopes";
-    GTEST_SKIP() << "kernel without Landlock scopes";
+    LOOM_SKIP_UNLESS_PROMISED("kernel without Landlock scopes");
   }
   document.landlock_scoped = kSignalScope;
   EXPECT_THAT(report_of(document).applied, Contains("scopes=signal"));

@@ -111,6 +111,12 @@ struct Answer {
   std::string words;  // kSaidWhy: bubblewrap's own, without its name
 };
 
+tl::unexpected<Error> untried(const Error& error) {
+  return fail(error.code,
+              "whether bubblewrap builds a jail here could not be tried: " + error.message,
+              error.sys_errno);
+}
+
 tl::unexpected<Error> unknown(const std::string& why) {
   return fail(ErrorCode::kSystem,
               "whether bubblewrap builds a jail here is not known yet (" + why + "): try again");
@@ -170,7 +176,7 @@ class Trials {
     auto tried = host_->try_launch(trial_launch(facts, source_), kDeadlineMs);
     // The kernel does not execute such a file: every run will meet that, and name it.
     if (!tried && tried.error().code == ErrorCode::kUnsupported) return Answer{};
-    if (!tried) return unknown(tried.error().message);
+    if (!tried) return untried(tried.error());
     if (tried->timed_out) return unknown("it did not end within ten seconds");
     const std::string_view output = tried->output;
     if (tried->code == kStage2Refused && !line_starting(output, kStage2Words).empty()) {

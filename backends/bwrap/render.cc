@@ -110,10 +110,23 @@ bool is_host_name(const AbsolutePath& region, const std::vector<MountOperation>&
   });
 }
 
-// Each protected name once, and each other name that the host has for the same object. Only one
-// that has a mask of its own is in the jail's mount table.
+// Whether the view would show what the host has under a protected name, were its mask not there, or
+// shows the object under another name. Where it would not, whoever has the name exchanged nothing.
+bool may_be_seen(const Subject& subject, const std::vector<MountOperation>& view,
+                 const ViewReplay& replay) {
+  const MountOperation* const around = replay.effective(subject.real.parent());
+  if (around != nullptr && is_host_backed(around->mount_class)) return true;
+  return std::any_of(view.begin(), view.end(), [&subject](const MountOperation& operation) {
+    return operation.mount_class == MountClass::kProtected &&
+           operation.identity == subject.identity && operation.region != subject.real;
+  });
+}
+
+// Each mask once, and each other name that the host has for what it hides. A protected name that
+// lies behind another's mask is that one's.
 std::vector<WatchedPath> watched_paths(const std::vector<MountOperation>& view,
                                        const RunMemo& memo) {
+  const ViewReplay replay(view);
   std::unordered_set<std::string_view> masks;
   for (const MountOperation& operation : view) {
     if (operation.mount_class == MountClass::kProtected) masks.insert(operation.region.str());
@@ -121,10 +134,12 @@ std::vector<WatchedPath> watched_paths(const std::vector<MountOperation>& view,
   std::unordered_set<std::string_view> seen;
   std::vector<WatchedPath> watched;
   for (const Subject& subject : memo.subjects) {
-    if (subject.role != PathRole::kProtected || !seen.insert(subject.real.str()).second) continue;
+    if (subject.role != PathRole::kProtected || !masks.contains(subject.real.str())) continue;
+    if (!seen.insert(subject.real.str()).second) continue;
+    const bool named = may_be_seen(subject, view, replay);
     watched.push_back({.path = subject.real,
-                       .identity = subject.identity,
-                       .masked = masks.contains(subject.real.str())});
+                       .identity = named ? subject.identity : FileIdentity{},
+                       .masked = true});
   }
   for (const MountOperation& operation : view) {
     const bool other_name =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include "survey.h"
 #include "system_roots.h"
@@ -58,6 +59,34 @@ std::vector<NamedPath> look_up_all(const FactIndex& index, const std::vector<Abs
   return found;
 }
 
+// A directory that bears a placeholder's mark is absent for what this policy protects, there or
+// further in: it may have been made for that. For everything else it is what it looks like. Whoever
+// can give a directory that mode must not choose by it which grants of a policy count.
+class Placeholders {
+ public:
+  explicit Placeholders(const std::vector<NamedPath>& hidden) : hidden_(&hidden) {}
+
+  [[nodiscard]] NamedPath unless_ours(NamedPath path) const {
+    if (!path.is_missing() || path.identity == FileIdentity{} || holds_hidden(path)) return path;
+    path.kind = PathKind::kDirectory;
+    path.error = 0;
+    return path;
+  }
+  [[nodiscard]] std::vector<NamedPath> unless_ours(std::vector<NamedPath> paths) const {
+    for (NamedPath& path : paths) path = unless_ours(std::move(path));
+    return paths;
+  }
+
+ private:
+  [[nodiscard]] bool holds_hidden(const NamedPath& path) const noexcept {
+    return std::any_of(hidden_->begin(), hidden_->end(), [&path](const NamedPath& hidden) {
+      return hidden.real.is_within(path.real);
+    });
+  }
+
+  const std::vector<NamedPath>* hidden_;
+};
+
 bool has_root(const std::vector<NamedPath>& paths) noexcept {
   return std::any_of(paths.begin(), paths.end(),
                      [](const NamedPath& path) { return path.real.is_root(); });
@@ -81,13 +110,15 @@ const AbsolutePath& ResolvedPolicy::source_at(const AbsolutePath& region) const 
 ResolvedPolicy resolve(const Policy& policy, const HostFacts& facts) {
   const FactIndex index(facts.paths);
   const AbsolutePath tmpfs = known_path(kScratchRoot);
+  std::vector<NamedPath> hidden = look_up_all(index, policy.protected_paths);
+  const Placeholders placeholders(hidden);
   ResolvedPolicy resolved{
       .system_roots = {},
-      .readable = look_up_all(index, policy.readable_roots),
-      .writable = look_up_all(index, policy.writable_roots),
-      .protected_paths = look_up_all(index, policy.protected_paths),
+      .readable = placeholders.unless_ours(look_up_all(index, policy.readable_roots)),
+      .writable = placeholders.unless_ours(look_up_all(index, policy.writable_roots)),
+      .protected_paths = {},
       .mounts = {},
-      .scratch = index.look_up(policy.scratch.host_path.value_or(tmpfs)),
+      .scratch = placeholders.unless_ours(index.look_up(policy.scratch.host_path.value_or(tmpfs))),
       .scratch_is_tmpfs = policy.scratch.is_tmpfs(),
       .directories = HostDirectories(facts.directories),
       .host_mounts = facts.mounts,
@@ -96,9 +127,11 @@ ResolvedPolicy resolve(const Policy& policy, const HostFacts& facts) {
     resolved.system_roots.push_back(index.look_up(known_path(root)));
   }
   for (const ExplicitMount& mount : policy.mounts) {
-    resolved.mounts.push_back(
-        {.at = index.look_up(mount.path), .writable = mount.writable, .required = mount.required});
+    resolved.mounts.push_back({.at = placeholders.unless_ours(index.look_up(mount.path)),
+                               .writable = mount.writable,
+                               .required = mount.required});
   }
+  resolved.protected_paths = std::move(hidden);
   return resolved;
 }
 

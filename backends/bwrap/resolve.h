@@ -14,7 +14,7 @@ struct NamedPath {
   AbsolutePath written;  // as the policy spells it; printed, never compared
   AbsolutePath real;     // links followed: the deepest existing prefix, the rest appended
   PathKind kind = PathKind::kMissing;
-  FileIdentity identity;  // when missing, of the placeholder that some helper made, or zero
+  FileIdentity identity;  // when missing, of the placeholder that is there, or zero
   FileIdentity
       parent_identity;  // of the directory that holds real's last component; zero if absent
   std::uint64_t link_count = 0;  // hard links of the object
@@ -50,7 +50,8 @@ struct ResolvedPolicy {
   [[nodiscard]] const AbsolutePath& source_at(const AbsolutePath& region) const noexcept;
 };
 
-// A path that the facts do not know counts as missing under its own name.
+// A path that the facts do not know counts as missing under its own name. So does a placeholder
+// that a protected path of the policy is or lies in; any other is a directory.
 [[nodiscard]] ResolvedPolicy resolve(const Policy& policy, const HostFacts& facts);
 
 }  // namespace loom::bwrap

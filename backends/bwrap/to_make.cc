@@ -21,7 +21,21 @@ Result<void> refuse_too_deep(const NamedPath& path) {
                                       std::to_string(kMaxDepth) + " directories deep");
 }
 
+// The first component that is no directory, on the way to a path where one is.
+AbsolutePath what_is_in_the_way(const NamedPath& path, const HostDirectories& directories) {
+  AbsolutePath at = path.real.parent();
+  while (!at.is_root() && directories.find(at.parent()) == nullptr) at = at.parent();
+  return at;
+}
+
 Result<void> refuse_unknown(const NamedPath& path, const HostDirectories& directories) {
+  if (path.error == ENOTDIR) {
+    const std::string file = what_is_in_the_way(path, directories).str();
+    return fail(ErrorCode::kDenied,
+                "protected path " + path.written.str() +
+                    ", inside a region the command may write, cannot be kept absent: " + file +
+                    " is not a directory, and the command could make it one; protect " + file);
+  }
   if (path.error != ENOENT) {
     return fail(ErrorCode::kDenied, "protected path " + path.written.str() +
                                         ", inside a region the command may write, cannot be "

@@ -82,14 +82,18 @@ Result<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Sessi
 
 // From here to the commit no name on the way to a protected path may change hands unseen.
 Result<void> Execution::watch_names() {
-  if (run_.launch.watched.empty()) return {};
   std::vector<AbsolutePath> paths;
-  for (const WatchedPath& watched : run_.launch.watched) paths.push_back(watched.path);
+  for (const WatchedPath& watched : run_.launch.watched) {
+    if (watched.is_named()) paths.push_back(watched.path);
+  }
+  if (paths.empty()) return {};
   // A user without watches left gets the second look at the commit, which a quick exchange back
   // escapes.
   if (auto names = host::NameWatch::open(paths)) names_.emplace(std::move(*names));
   for (const WatchedPath& watched : run_.launch.watched) {
-    if (host::survey_path(watched.path).identity == watched.identity) continue;
+    if (!watched.is_named() || host::survey_path(watched.path).identity == watched.identity) {
+      continue;
+    }
     return fail(ErrorCode::kDenied,
                 "protected " + watched.path.str() + " was exchanged while the run was planned");
   }
@@ -166,6 +170,9 @@ void Execution::watch_everything() {
   loop_.watch(stdin_->fd(), 0, [this](short) { write_stdin(); });
   if (report_pipe_) loop_.watch(report_pipe_.get(), kReadable, [this](short) { read_report(); });
   if (control_) loop_.watch(control_.get(), kReadable, [this](short) { read_control(); });
+  if (run_.made && !run_.made->identities().empty()) {
+    loop_.watch(run_.made->end_fd(), kReadable, [this](short) { caretaker_ended(); });
+  }
   loop_.watch(child_.pidfd.get(), kReadable, [this](short) { child_ended(); });
 }
 
@@ -204,6 +211,7 @@ Execution::~Execution() {
                        report_pipe_.get(), control_.get(), child_.pidfd.get(), init_pidfd_.get()}) {
     if (fd >= 0) loop_.forget(fd);
   }
+  if (run_.made && !ended_) loop_.forget(run_.made->end_fd());
   if (child_.pid > 0 && !ended_) {
     ::kill(-child_.pid, SIGKILL);
     ::waitpid(child_.pid, nullptr, 0);
@@ -456,8 +464,9 @@ bool Execution::masks_are_in_place() {
     const bool mounted =
         !watched.masked ||
         std::binary_search(mount_points_.begin(), mount_points_.end(), watched.path.str());
-    const bool same = names_seen ? !touched.contains(watched.path)
-                                 : host::survey_path(watched.path).identity == watched.identity;
+    const bool same = !watched.is_named() ||
+                      (names_seen ? !touched.contains(watched.path)
+                                  : host::survey_path(watched.path).identity == watched.identity);
     if (mounted && same) continue;
     missing_masks_.push_back("mounts: protected " + watched.path.str() +
                              " was exchanged while the jail was set up");
@@ -524,6 +533,16 @@ void Execution::signal_rung(StopRung rung) {
 
 // ---- settling -----------------------------------------------------------------------------------
 
+// Security: the locks on the placeholders ended with it. From now on another helper's run may
+// remove one, which detaches the mask that lies on it.
+void Execution::caretaker_ended() {
+  loop_.forget(run_.made->end_fd());
+  const std::string cause = "the caretaker of absent protected paths was killed";
+  note_cause(cause);
+  if (control_ && !committed_) refuse_commit(cause);
+  kill_now();
+}
+
 void Execution::child_ended() {
   if (ended_) return;
   // Before the reaping: until then the process id, and with it the group's, cannot be another's.
@@ -536,6 +555,7 @@ void Execution::child_ended() {
   if (!status) note_cause("wait: " + status.error().message);
   lost_end_ = !status;
   loop_.forget(child_.pidfd.get());
+  if (run_.made) loop_.forget(run_.made->end_fd());
   cancel_.end();
   for (auto* timer : {&climb_timer_, &wall_timer_, &commit_timer_, &setup_timer_}) {
     if (*timer) loop_.cancel(**timer);
@@ -652,6 +672,13 @@ std::optional<CeilingUse> Execution::ceiling_use() const {
       .denied_forks = asked.pids ? use.denied_forks : std::nullopt};
 }
 
+bool Execution::was_replaced(const WatchedPath& watched) const {
+  const PathFact now = host::survey_path(watched.path);
+  // A command may have taken our right to look away; the kernel's table still tells of a mask.
+  if (watched.masked && mounts_ && now.error == EACCES) return false;
+  return now.identity != watched.identity;
+}
+
 // D23: a mask hides the object and the name of the launch. Who replaces the name from outside
 // detaches it.
 std::vector<std::string> Execution::replaced_masks() const {
@@ -663,13 +690,10 @@ std::vector<std::string> Execution::replaced_masks() const {
       lost = host::lost_mount_points(mount_points_, *now);
   }
   for (const WatchedPath& watched : run_.launch.watched) {
+    if (!watched.is_named()) continue;  // a mask over nothing may move with the jail's own /tmp
     const bool gone =
         watched.masked && std::binary_search(lost.begin(), lost.end(), watched.path.str());
-    const PathFact now = host::survey_path(watched.path);
-    // A command may have taken our right to look away; the kernel's table still tells of a mask.
-    const bool unseen = watched.masked && mounts_ && now.error == EACCES;
-    const bool replaced = watched.identity != FileIdentity{} && now.identity != watched.identity;
-    if (gone || (replaced && !unseen)) {
+    if (gone || was_replaced(watched)) {
       skips.push_back("mounts: protected " + watched.path.str() + " was replaced during the run");
     }
   }

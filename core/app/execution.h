@@ -104,6 +104,7 @@ class Execution {
   void signal_rung(StopRung rung);
   void note_cause(const std::string& cause);
 
+  void caretaker_ended();
   void child_ended();
   void jail_ended();
   void finish_when_drained();
@@ -116,6 +117,7 @@ class Execution {
   void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
   [[nodiscard]] std::optional<CeilingUse> ceiling_use() const;
+  [[nodiscard]] bool was_replaced(const WatchedPath& watched) const;
   [[nodiscard]] std::vector<std::string> replaced_masks() const;
 
   host::EventLoop& loop_;

@@ -50,6 +50,11 @@ Result<Policy> policy_for(const RunOptions& options, const Caller& caller) {
   return policy;
 }
 
+std::string what_it_is(const MountOperation& operation) {
+  if (operation.mount_class == MountClass::kProtected) return " is protected";
+  return " is the " + std::string(mount_class_name(operation.mount_class));
+}
+
 // What the command writes there must reach the host: a workspace below the jail's own /tmp would be
 // gone afterwards, and nobody would have said so.
 Result<void> check_writable(const PreparedRun& run) {
@@ -65,8 +70,7 @@ Result<void> check_writable(const PreparedRun& run) {
     if (lost) {
       return fail(ErrorCode::kDenied, "what is written to " + escaped(root.str()) +
                                           " would not be kept: in the jail, " +
-                                          effective->region.str() + " is the " +
-                                          std::string(mount_class_name(effective->mount_class)));
+                                          effective->region.str() + what_it_is(*effective));
     }
   }
   return {};

@@ -97,7 +97,7 @@ Result<std::shared_ptr<Caretaker>> Caretaker::start(const Syscalls& syscalls) {
 Caretaker::~Caretaker() {
   socket_.reset();
   // One that still ends a jail is left to itself.
-  static_cast<void>(becomes_ready(pidfd_.get(), POLLIN, kGoodbyePatienceMs));
+  static_cast<void>(becomes_ready(pidfd_.get(), POLLIN, tries_on_ ? 0 : kGoodbyePatienceMs));
   ::waitpid(pid_, nullptr, WNOHANG);
 }
 
@@ -200,6 +200,7 @@ Result<std::optional<std::vector<std::string>>> MadeNames::await_answer(int pati
   LOOM_TRY(const auto answer, caretaker_->receive(run_, patience_ms));
   if (!answer) return std::optional<std::vector<std::string>>();
   answered_ = true;
+  caretaker_->tries_on_ = answer->head.more != 0;
   LOOM_TRY(auto problems, decode_texts(answer->rest));
   return std::optional(std::move(problems));
 }

@@ -27,7 +27,8 @@ class Caretaker : public std::enable_shared_from_this<Caretaker> {
   // Forks it. The caller has one thread. Fails with kSystem.
   [[nodiscard]] static Result<std::shared_ptr<Caretaker>> start(
       const Syscalls& syscalls = real_syscalls());
-  // Hangs up. With every run released, it is gone then.
+  // Hangs up. With every run released, it is gone then, unless it still tries to remove what
+  // somebody else has locked: that takes it a second at most, and nobody waits for it.
   ~Caretaker();
   Caretaker(const Caretaker&) = delete;
   Caretaker& operator=(const Caretaker&) = delete;
@@ -56,6 +57,7 @@ class Caretaker : public std::enable_shared_from_this<Caretaker> {
   UniqueFd pidfd_;
   UniqueFd socket_;
   std::uint64_t runs_ = 0;
+  bool tries_on_ = false;  // as its last answer said
 };
 
 // What a caretaker made for one run. Belongs to the run: when it is destroyed before the release
@@ -82,10 +84,14 @@ class MadeNames {
   void meet_view_of(pid_t pid) const noexcept;
 
   // The run's launcher has ended, or there was none: the caretaker sees to it that nothing of the
-  // jail is left, for 1.5 s at most, and removes.
-  // Fails with kSystem when there is no caretaker any more; then the names stay until a later run
-  // adopts them.
+  // jail is left, for 1.5 s at most, and removes. What another run holds stays, and so does what
+  // anybody else keeps locked for another second: the answer does not wait for that, or, where no
+  // run seems to need the name, for 50 ms at most. Fails with kSystem when there is no caretaker
+  // any more; then the names stay until a later run adopts them.
   [[nodiscard]] Result<void> ask_release();
+  // Becomes readable when the caretaker has ended. Its locks ended with it, so from then on the
+  // names are any helper's to remove. Borrowed.
+  [[nodiscard]] int end_fd() const noexcept { return caretaker_->pidfd_.get(); }
   // Becomes readable when there may be an answer. Borrowed.
   [[nodiscard]] int answer_fd() const noexcept { return caretaker_->socket_.get(); }
   // After ask_release, without waiting: what could not be removed and why, usually an empty list;

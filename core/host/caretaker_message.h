@@ -30,7 +30,8 @@ static_assert(std::has_unique_object_representations_v<CaretakerHead>);
 // what could not be removed; or an error.
 struct CaretakerAnswer {
   std::uint64_t run;
-  std::uint32_t more;    // 1: the list goes on in the next message
+  std::uint32_t more;    // 1: the list goes on in the next message. Of a release, which has only
+                         // one: the caretaker still tries to remove what somebody has locked
   std::uint32_t failed;  // 1: an error follows
 };
 static_assert(std::has_unique_object_representations_v<CaretakerAnswer>);

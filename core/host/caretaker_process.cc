@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <loom/bytes.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,12 +34,24 @@ namespace loom::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 // A jail that its helper has killed is gone within milliseconds. The helper waits a little longer
 // for our answer.
-constexpr std::chrono::milliseconds kReleasePatience{1'500};
+constexpr milliseconds kReleasePatience{1'500};
 // What SIGKILL does not end by then sleeps in the kernel, and never runs again.
 constexpr std::chrono::seconds kEndPatience{10};
+// For a lock that may be nobody's any more: after it the name is left to whoever has it locked.
+constexpr milliseconds kLockPatience{1'000};
+// The part of it that a release waits for, where no run seems to need the name.
+constexpr milliseconds kPromptPatience{50};
+constexpr milliseconds kFirstPause{2};
+constexpr milliseconds kLongestPause{128};
+
+// A descriptor that a command left in transit between sockets which nobody has open any more keeps
+// its lock until the kernel looks for such descriptors. It does when a socket is closed, and closes
+// them a moment later.
+void collect_lost_descriptors() { static_cast<void>(make_packet_pair("caretaker").has_value()); }
 
 class Caretaker {
  public:
@@ -47,6 +61,8 @@ class Caretaker {
   // Until the last holder of the other end is gone.
   void serve() {
     for (;;) {
+      if (!waiting_.empty() && Clock::now() >= next_try_) try_again();
+      if (!await_packet()) continue;
       auto received = receive_packet("caretaker", socket_.get(), kMaxCaretakerMessage, 0);
       if (!received && received.error().code == ErrorCode::kInvalidRequest) continue;
       if (!received || !*received || (*received)->closed) return;
@@ -57,7 +73,11 @@ class Caretaker {
   void end_everything() {
     for (auto& [number, run] : runs_) {
       static_cast<void>(run.jail.kill_and_await(Clock::now() + kEndPatience));
-      if (run.names) static_cast<void>(run.names->remove());
+      if (run.names) static_cast<void>(remove(std::move(*run.names)));
+    }
+    while (!waiting_.empty()) {
+      std::this_thread::sleep_until(next_try_);
+      try_again();
     }
   }
 
@@ -67,6 +87,22 @@ class Caretaker {
     std::optional<HeldNames> names{};
     LaunchedJail jail{};
   };
+  // Of a run that is over: what somebody else had locked.
+  struct Waiting {
+    HeldNames names;
+    Clock::time_point last_try;
+  };
+
+  // False when it is time to try again.
+  [[nodiscard]] bool await_packet() const {
+    pollfd one{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+    int patience_ms = -1;
+    if (!waiting_.empty()) {
+      const auto left = std::chrono::ceil<milliseconds>(next_try_ - Clock::now());
+      patience_ms = std::max(0, static_cast<int>(left.count()));
+    }
+    return ::poll(&one, 1, patience_ms) > 0;
+  }
 
   void take(Packet received) {
     ByteView rest = received.bytes;
@@ -102,7 +138,12 @@ class Caretaker {
     if (made && head.more != 0) return;
     if (made) {
       auto names = HeldNames::take(run.wanted, creation_mask_, syscalls_);
+      if (!names && names.error().sys_errno == EMFILE && !waiting_.empty()) {
+        give_up();
+        names = HeldNames::take(run.wanted, creation_mask_, syscalls_);
+      }
       if (names) {
+        leave_to(names->identities());
         run.names.emplace(std::move(*names));
         run.wanted.clear();
         return answer_identities(head.run, run.names->identities());
@@ -122,11 +163,67 @@ class Caretaker {
         problems.emplace_back("the jail did not end within 1.5 s of the kill");
       }
       if (run.names) {
-        for (std::string& problem : run.names->remove()) problems.push_back(std::move(problem));
+        const std::size_t waited_before = waiting_.size();
+        for (std::string& problem : remove(std::move(*run.names))) {
+          problems.push_back(std::move(problem));
+        }
+        if (waiting_.size() > waited_before) await_prompt_end();
       }
       runs_.erase(found);
     }
-    answer({.run = number, .more = 0, .failed = 0}, encode_texts(problems));
+    answer({.run = number, .more = waiting_.empty() ? 0u : 1u, .failed = 0},
+           encode_texts(problems));
+  }
+
+  // What somebody else has locked is tried again for a while: by the loop, which keeps no helper
+  // waiting for another helper's run.
+  std::vector<std::string> remove(HeldNames names) {
+    std::vector<std::string> problems = names.remove();
+    if (names.is_waiting()) {
+      waiting_.push_back({.names = std::move(names), .last_try = Clock::now() + kLockPatience});
+      schedule(kFirstPause);
+    }
+    return problems;
+  }
+
+  void await_prompt_end() {
+    const auto needless = [](const Waiting& one) { return one.names.waits_without_need(); };
+    const auto deadline = Clock::now() + kPromptPatience;
+    while (std::any_of(waiting_.begin(), waiting_.end(), needless) && next_try_ < deadline) {
+      std::this_thread::sleep_until(next_try_);
+      try_again();
+    }
+  }
+
+  void try_again() {
+    const auto now = Clock::now();
+    std::erase_if(waiting_, [&](Waiting& one) {
+      const bool last = now >= one.last_try;
+      static_cast<void>(
+          one.names.remove(last ? HeldNames::Attempt::kLast : HeldNames::Attempt::kMoreFollow));
+      return !one.names.is_waiting();
+    });
+    if (!waiting_.empty()) schedule(std::min(2 * pause_, kLongestPause));
+  }
+
+  void schedule(milliseconds pause) {
+    collect_lost_descriptors();
+    pause_ = pause;
+    next_try_ = Clock::now() + pause;
+  }
+
+  // Their descriptors are needed.
+  void give_up() {
+    for (Waiting& one : waiting_) {
+      static_cast<void>(one.names.remove(HeldNames::Attempt::kLast));
+    }
+    waiting_.clear();
+  }
+
+  // A run that adopted a name sees to it at its own end.
+  void leave_to(const std::vector<FileIdentity>& holder) {
+    for (Waiting& one : waiting_) one.names.leave_to(holder);
+    std::erase_if(waiting_, [](const Waiting& one) { return !one.names.is_waiting(); });
   }
 
   void answer_identities(std::uint64_t number, const std::vector<FileIdentity>& identities) {
@@ -145,6 +242,9 @@ class Caretaker {
   mode_t creation_mask_;
   const Syscalls& syscalls_;
   std::map<std::uint64_t, Run> runs_;
+  std::vector<Waiting> waiting_;
+  milliseconds pause_ = kFirstPause;
+  Clock::time_point next_try_{};
 };
 
 // Whoever ends the helper and its terminal means the helper. SIGKILL and SIGSTOP remain.

@@ -1,5 +1,6 @@
 #include "host/held_names.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <loom/utf8.h>
 #include <sys/file.h>
@@ -7,9 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -23,7 +27,7 @@ namespace loom::host {
 namespace {
 
 constexpr mode_t kModeBits = 07777;
-constexpr mode_t kOrdinaryMode = 0755;
+constexpr mode_t kOrdinaryMode = 0777;  // what mkdir(1) asks for
 constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 // Another helper holds the exclusive lock for two system calls.
 constexpr std::chrono::seconds kPatience{1};
@@ -51,14 +55,25 @@ std::optional<struct stat> look_at(int directory) {
   return about;
 }
 
-// Whether `name` in `parent` is the object of `identity`. False with errno 0: it is another's.
-bool has_name(const FileIdentity& identity, int parent, const std::string& name) {
+// Nothing, with errno, when `name` in `parent` cannot be looked at.
+std::optional<FileIdentity> identity_at(int parent, const std::string& name) {
   struct stat about {};
   if (::fstatat(parent, name.c_str(), &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
-    return false;
+    return std::nullopt;
   }
-  errno = 0;
-  return identity_of(about) == identity;
+  return identity_of(about);
+}
+
+// Whether `name` in `parent` is the object of `identity`. False with errno 0: it is another's.
+bool has_name(const FileIdentity& identity, int parent, const std::string& name) {
+  const auto found = identity_at(parent, name);
+  if (found) errno = 0;
+  return found == identity;
+}
+
+// Whether it is known not to be: gone, or another's.
+bool has_lost_name(const FileIdentity& identity, int parent, const std::string& name) {
+  return !has_name(identity, parent, name) && (errno == 0 || errno == ENOENT);
 }
 
 // The owner's right to enter a directory and to change it, for as long as this lives: a command may
@@ -105,6 +120,21 @@ Result<void> check_descriptors(std::size_t names) {
                   std::to_string(limit.rlim_cur) + " open descriptors allows");
 }
 
+// Through the handle, whatever rights the command left to it. False when it cannot be listed.
+bool is_empty(int directory) {
+  UniqueFd copy(::fcntl(directory, F_DUPFD_CLOEXEC, 0));
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(copy ? ::fdopendir(copy.get()) : nullptr,
+                                                    &::closedir);
+  if (!listing) return false;
+  static_cast<void>(copy.release());  // the listing closes it
+  ::rewinddir(listing.get());
+  errno = 0;
+  while (const dirent* const entry = ::readdir(listing.get())) {
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) return false;
+  }
+  return errno == 0;
+}
+
 // A directory that inherits its group's mark or an access list is born with another mode.
 bool set_mode(int directory, mode_t mode) {
   const auto about = look_at(directory);
@@ -126,19 +156,21 @@ class NameTaker {
 
   Result<void> take(const WantedName& wanted) {
     LOOM_TRY(const HeldNames::Handle parent, directory_above(wanted));
-    bool made = false;
+    std::optional<FileIdentity> made;
     for (;;) {
-      LOOM_TRY(auto held, try_once(wanted, parent, made));
-      if (held) {
-        directories_.emplace(wanted.path, held->directory);
-        names_.held_.push_back(std::move(*held));
+      auto held = try_once(wanted, parent, made);
+      if (held && *held) {
+        directories_.emplace(wanted.path, (*held)->directory);
+        names_.held_.push_back(std::move(**held));
         return {};
       }
-      if (std::chrono::steady_clock::now() >= deadline_) {
-        if (made) take_back(wanted, parent);
-        return refused(wanted.path, "somebody keeps it locked: ", EWOULDBLOCK);
+      if (held && std::chrono::steady_clock::now() < deadline_) {
+        std::this_thread::sleep_for(kPause);
+        continue;
       }
-      std::this_thread::sleep_for(kPause);
+      if (made) take_back(wanted, parent, *made);
+      if (!held) return tl::unexpected(std::move(held).error());
+      return refused(wanted.path, "somebody keeps it locked: ", EWOULDBLOCK);
     }
   }
 
@@ -155,38 +187,32 @@ class NameTaker {
     return HeldNames::Handle(std::move(shared));
   }
 
-  // Nothing: another helper was just removing it.
+  // Nothing: another helper was just removing it. `made` is what was made here last, by whichever
+  // attempt: another helper may make the name between two.
   Result<std::optional<HeldNames::Held>> try_once(const WantedName& wanted,
-                                                  const HeldNames::Handle& parent, bool& made) {
+                                                  const HeldNames::Handle& parent,
+                                                  std::optional<FileIdentity>& made) {
     const std::string name = name_of(wanted.path);
     const bool fresh = ::mkdirat(parent->get(), name.c_str(), mode_of(wanted)) == 0;
-    made = made || fresh;
     if (!fresh && errno == ENOENT) return changed(wanted.path);  // the directory above is gone
     if (!fresh && errno != EEXIST) return refused(wanted.path, "make: ", errno);
+    if (fresh) made = identity_at(parent->get(), name);
     UniqueFd directory(::openat(parent->get(), name.c_str(), kDirectory));
     if (!directory && errno == ENOENT) return std::optional<HeldNames::Held>();
-    if (!directory && made) {
-      const int error = errno;
-      take_back(wanted, parent);
-      return refused(wanted.path, "open: ", error);
-    }
-    if (!directory && (errno == ENOTDIR || errno == ELOOP || errno == EACCES)) {
+    if (!directory && !fresh && (errno == ENOTDIR || errno == ELOOP || errno == EACCES)) {
       return changed(wanted.path);
     }
     if (!directory) return refused(wanted.path, "open: ", errno);
-    auto locked = lock(wanted, directory.get(), fresh);
-    if (!locked && made) take_back(wanted, parent);
-    if (!locked) return tl::unexpected(std::move(locked).error());
+    LOOM_TRY(const bool locked, lock(wanted, directory.get(), fresh));
     const auto about = look_at(directory.get());
-    const bool ours = about && *locked && has_name(identity_of(*about), parent->get(), name);
+    const bool ours = about && locked && has_name(identity_of(*about), parent->get(), name);
     if (!ours) return std::optional<HeldNames::Held>();
-    auto sound = check_found(wanted, directory.get());
-    if (!sound && made) take_back(wanted, parent);
-    if (!sound) return tl::unexpected(std::move(sound).error());
+    LOOM_TRY_VOID(check_found(wanted, directory.get()));
     return std::optional(
         HeldNames::Held{.path = wanted.path,
                         .identity = identity_of(*about),
-                        .made = made,
+                        .made = made == identity_of(*about),
+                        .intermediate = wanted.intermediate,
                         .parent = parent,
                         .directory = std::make_shared<const UniqueFd>(std::move(directory))});
   }
@@ -216,8 +242,16 @@ class NameTaker {
     return {};
   }
 
-  static void take_back(const WantedName& wanted, const HeldNames::Handle& parent) {
-    ::unlinkat(parent->get(), name_of(wanted.path).c_str(), AT_REMOVEDIR);
+  // What was made and is not held after all. Whoever has it locked may be a run that adopted it.
+  void take_back(const WantedName& wanted, const HeldNames::Handle& parent,
+                 const FileIdentity& made) const {
+    const std::string name = name_of(wanted.path);
+    const UniqueFd directory(::openat(parent->get(), name.c_str(), kDirectory));
+    if (directory && syscalls_.flock(directory.get(), LOCK_EX | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK) {
+      return;
+    }
+    static_cast<void>(remove_name(made, parent->get(), name));
   }
 
   const Syscalls& syscalls_;
@@ -245,19 +279,27 @@ std::vector<FileIdentity> HeldNames::identities() const {
   return identities;
 }
 
-void HeldNames::remove_one(const Held& held, std::vector<std::string>& problems) const {
-  // The kernel takes our shared lock away before it looks for others (flock(2)): of two who let go
-  // at once, the second gets this one.
-  if (syscalls_->flock(held.directory->get(), LOCK_EX | LOCK_NB) != 0) return;
+bool HeldNames::remove_one(const Held& held, std::vector<std::string>& problems) const {
   const int parent = held.parent->get();
   const std::string name = name_of(held.path);
+  // The kernel takes our shared lock away before it looks for others (flock(2)): of two who let go
+  // at once, the second gets this one.
+  if (syscalls_->flock(held.directory->get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return has_lost_name(held.identity, parent, name);
+    problems.push_back(refused(held.path, "lock: ", errno).value().message);
+    return true;
+  }
   int error = remove_name(held.identity, parent, name);
   if (error == EACCES) {
     const LentRights rights(parent);
     if (rights.lent()) error = remove_name(held.identity, parent, name);
   }
-  if (error == ENOTEMPTY || error == EEXIST) return leave_as_ordinary(held);
-  if (error != 0) problems.push_back(refused(held.path, "remove: ", error).value().message);
+  if (error == ENOTEMPTY || error == EEXIST) {
+    leave_as_ordinary(held);
+  } else if (error != 0) {
+    problems.push_back(refused(held.path, "remove: ", error).value().message);
+  }
+  return true;
 }
 
 // Under the exclusive lock, so it is nobody's placeholder any more. A mode that the command gave it
@@ -271,14 +313,39 @@ void HeldNames::leave_as_ordinary(const Held& held) const {
   static_cast<void>(set_mode(directory, (kOrdinaryMode & ~creation_mask_) | inherited));
 }
 
-std::vector<std::string> HeldNames::remove() {
+std::vector<std::string> HeldNames::remove(Attempt attempt) {
   std::vector<std::string> problems;
-  while (!held_.empty()) {
-    const Held held = std::move(held_.back());
-    held_.pop_back();
-    remove_one(held, problems);
+  std::vector<Held> tried = std::exchange(held_, {});
+  // held_ takes those that wait, the innermost first.
+  for (; !tried.empty(); tried.pop_back()) {
+    Held& held = tried.back();
+    if (attempt == Attempt::kLast) {
+      static_cast<void>(remove_one(held, problems));
+    } else if (has_waiting_below(held.path) || !remove_one(held, problems)) {
+      syscalls_->flock(held.directory->get(), LOCK_UN);
+      held_.push_back(std::move(held));
+    }
   }
+  std::reverse(held_.begin(), held_.end());
   return problems;
+}
+
+// A directory is not to be left as an ordinary one for the sake of a name in it that may go yet.
+bool HeldNames::has_waiting_below(const AbsolutePath& path) const {
+  return std::any_of(held_.begin(), held_.end(),
+                     [&](const Held& held) { return held.path.is_within(path); });
+}
+
+bool HeldNames::waits_without_need() const {
+  return std::any_of(held_.begin(), held_.end(), [](const Held& held) {
+    return held.intermediate && is_empty(held.directory->get());
+  });
+}
+
+void HeldNames::leave_to(const std::vector<FileIdentity>& holder) {
+  std::erase_if(held_, [&](const Held& held) {
+    return std::find(holder.begin(), holder.end(), held.identity) != holder.end();
+  });
 }
 
 // After a failure, which has its own words: ours go, and those of others are as they were.
@@ -287,7 +354,7 @@ void HeldNames::give_back() {
   while (!held_.empty()) {
     const Held held = std::move(held_.back());
     held_.pop_back();
-    if (held.made) remove_one(held, unsaid);
+    if (held.made) static_cast<void>(remove_one(held, unsaid));
   }
 }
 

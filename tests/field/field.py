@@ -253,7 +253,10 @@ class FieldCase(jail.JailCase):
         for folder, names, files in os.walk(top):
             for name in names + files:
                 path = os.path.join(folder, name)
-                about = os.lstat(path)
+                try:
+                    about = os.lstat(path)
+                except FileNotFoundError:  # removed meanwhile
+                    continue
                 size = about.st_size if stat.S_ISREG(about.st_mode) else 0
                 rows[os.path.relpath(path, top)] = (stat.filemode(about.st_mode), size)
         return rows

@@ -60,7 +60,10 @@ def tree(top):
         if folder == top:
             names.remove("work")
         for name in names + files:
-            about = os.lstat(os.path.join(folder, name))
+            try:
+                about = os.lstat(os.path.join(folder, name))
+            except FileNotFoundError:  # removed meanwhile
+                continue
             size = about.st_size if stat.S_ISREG(about.st_mode) else 0
             rows.append([os.path.relpath(os.path.join(folder, name), top), oct(about.st_mode), size])
     return sorted(rows)

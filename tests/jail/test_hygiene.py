@@ -159,7 +159,8 @@ class Words(ProbingCase):
     # argv: two halves of the canary. Which files show it, of the processes that this one sees.
     LOOK = (
         'printf %s "$1$2" >/tmp/words; grep -alFf /tmp/words /proc/[0-9]*/cmdline /proc/[0-9]*/environ'
-        " /proc/[0-9]*/task/*/environ /proc/mounts 2>/dev/null & echo $$; echo $!; wait; echo looked; read line"
+        " /proc/[0-9]*/task/*/environ /proc/mounts >/tmp/seen 2>/dev/null & echo $$; echo $!; wait; cat /tmp/seen;"
+        " echo looked; read line"
     )
 
     def sightings(self, canary):

@@ -412,6 +412,48 @@ class ReplacedDuringTheRun(JailCase):
         run = self.run_while(exchange, [vault])
         self.assertIn(vault, self.assertSkips(run, "skip:mounts: protected"))
 
+    def test_what_has_its_name_where_the_jail_shows_nothing_of_the_host_is_not_named(self):
+        # The mask lies on the jail's own tmpfs, and the mask above hides the rest.
+        far, fresh, inner = self.file("out/netrc"), self.file("out/fresh"), self.file("ws/.git/config")
+        vault, absent = self.path("ws/.git"), self.path("out/absent")
+
+        def replace():
+            os.rename(fresh, far)
+            os.mkdir(absent)
+            os.rename(self.file("ws/.git/config.lock"), inner)
+
+        self.assertNoSkips(self.run_while(replace, [far, absent, inner, vault]))
+        fresh, other = self.file("out/fresh"), self.file("ws/.env")
+        run = self.run_while(lambda: os.rename(fresh, other), [far, other])
+        self.assertIn(other, self.assertSkips(run, "skip:mounts: protected"))  # the control
+
+    def test_the_command_may_move_what_is_its_own_above_a_mask_in_the_scratch(self):
+        # Nothing of the host is there to be hidden.
+        run = self.shell("mv /tmp/far /tmp/away && ls -A /tmp/away/b", self.policy(protected=["/tmp/far/b"]))
+        self.assertEqual((run.code, bytes(run.stdout)), (0, b"begin\n"), self.story(run))
+        self.assertNoSkips(run)
+
+    def test_a_list_of_two_projects_is_no_trouble_for_a_run_in_the_other(self):
+        names = [os.path.join(self.directory(f"ws/{project}"), ".env") for project in ("one", "two")]
+        spaces = [os.path.dirname(name) for name in names]
+        policies = [self.policy(writable_roots=[space], protected=names) for space in spaces]
+        with self.helper(base=policies[0]) as one, self.helper(base=policies[1]) as two:
+            self.needs(one, "bwrap")
+            script = "echo up; read line; mkdir .env/x; ls -A .env; echo end"
+            long = one.start([SH, "-c", script], cwd=spaces[0])
+            one.until_output(long, b"up\n")
+            self.settle(two, two.start([SH, "-c", "true"], cwd=spaces[1]))  # begins and ends meanwhile
+            short = two.start([SH, "-c", script], cwd=spaces[1])
+            two.until_output(short, b"up\n")
+            one.stdin(b"go\n", eof=True)
+            self.settle(one, long)  # ends while the other's placeholder is there
+            two.stdin(b"go\n", eof=True)
+            self.settle(two, short)
+            for run in (long, short):
+                self.assertEqual(bytes(run.stdout), b"up\nend\n", self.story(run))
+                self.assertNoSkips(run)
+        self.assertEqual([os.listdir(space) for space in spaces], [[], []])
+
     def test_a_replaced_protected_file_is_named_even_when_the_old_one_came_back_under_its_lost_mask(self):
         secret, fresh = self.file("ws/.env"), self.file("out/fresh")
 
@@ -433,6 +475,28 @@ class RebuiltNames(JailCase):
         self.assertNoSkips(run)
         self.assertEqual(self.text(secret), "S3CRET\n")
         self.assertEqual(self.text(other), "evil\n")
+
+
+class OddForms(JailCase):
+    """Of what stands where a policy names something."""
+
+    def test_a_path_below_a_file_is_refused_and_the_file_is_named(self):
+        # A worktree of git has such a `.git`, and a command could make a directory of it.
+        file = self.file("ws/.git", text="gitdir: /elsewhere\n")
+        self.assertIn(f"protect {file}", self.refusal(self.policy(protected=[file + "/hooks"])))
+        control = self.shell("cat .git", self.policy(protected=[file]), cwd=self.ws)
+        self.assertEqual(bytes(control.stdout), b"begin\n", self.story(control))
+        self.assertNoSkips(control)
+
+    def test_a_mode_that_an_earlier_run_left_takes_no_readable_root_from_a_policy(self):
+        # An empty directory of this mode is a placeholder for a policy that protects it.
+        place = self.directory("ws/ro")
+        self.shell('chmod 1755 "$1"', self.policy(), args=[place])
+        reading = self.policy(readable_roots=[place])
+        run = self.shell('touch "$1/x" "$2/x"; ls -A "$1"', reading, args=[place, self.ws])
+        self.assertNoSkips(run)
+        self.assertEqual(bytes(run.stdout), b"begin\n", self.story(run))
+        self.assertEqual((os.listdir(place), os.path.exists(self.path("ws/x"))), ([], True))
 
 
 class Races(JailCase):

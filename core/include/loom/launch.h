@@ -60,8 +60,11 @@ struct Ceilings {
 // A name that the run must find unchanged when it settles (D23).
 struct WatchedPath {
   AbsolutePath path;        // real path on the host
-  FileIdentity identity{};  // at the start; zero: nothing was there
+  FileIdentity identity{};  // at the start; zero: whatever has the name is nothing to the jail
   bool masked = false;      // a mask hides it, so its mount must still be in the jail's table
+
+  // Whether the name must lead to the object as long as the run lasts.
+  [[nodiscard]] bool is_named() const noexcept { return identity != FileIdentity{}; }
   friend bool operator==(const WatchedPath&, const WatchedPath&) = default;
 };
 

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <thread>
@@ -66,6 +69,40 @@ std::string status_line(pid_t pid, const std::string& name) {
     if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
   }
   return "";
+}
+
+UniqueFd locked(const std::string& path) {
+  UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_EQ(::flock(directory.get(), LOCK_SH | LOCK_NB), 0) << path;
+  return directory;
+}
+
+// A process ends and leaves a locked descriptor in a message that only this message could still
+// receive.
+void leave_lock_in_transit(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const UniqueFd directory = locked(path);
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) ::_exit(1);
+    const std::array<int, 3> sent{directory.get(), ends[0], ends[1]};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof sent)> ancillary{};
+    iovec part{.iov_base = ancillary.data(), .iov_len = 1};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = ancillary.data();
+    message.msg_controllen = ancillary.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof sent);
+    std::memcpy(CMSG_DATA(header), sent.data(), sizeof sent);
+    ::_exit(::sendmsg(ends[0], &message, 0) == 1 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 class CaretakerTest : public ::testing::Test {
@@ -191,6 +228,65 @@ TEST_F(CaretakerTest, TwoRunsOfOneHelperDoNotTakeEachOthersNames) {
   EXPECT_THAT(rows(), IsEmpty());
 }
 
+// ---- locks of others ----------------------------------------------------------------------------
+
+TEST_F(CaretakerTest, ALockThatACommandLeftInTransitKeepsNoName) {
+  const auto caretaker = start_caretaker();
+  MadeNames made = make(*caretaker, names_for(at("a/b")));
+  leave_lock_in_transit(at("a"));
+
+  EXPECT_THAT(release(made), IsEmpty());
+
+  EXPECT_TRUE(becomes_true([&] { return nothing_is_left(); }, milliseconds(3'000)));
+}
+
+TEST_F(CaretakerTest, ALockThatEndsAfterTheReleaseKeepsNoName) {
+  const auto caretaker = start_caretaker();
+  MadeNames made = make(*caretaker, names_for(at("a/b/c")));
+  UniqueFd lock = locked(at("a/b"));
+  EXPECT_THAT(release(made), IsEmpty());
+  EXPECT_THAT(rows(), ElementsAre("a 1755", "a/b 1755"));
+
+  std::this_thread::sleep_for(milliseconds(200));
+  lock.reset();
+
+  EXPECT_TRUE(becomes_true([&] { return nothing_is_left(); }, milliseconds(3'000)));
+  EXPECT_TRUE(caretaker->is_alive());
+}
+
+TEST_F(CaretakerTest, ANameThatIsAdoptedWhileItWaitsGoesWithTheRunThatAdoptedIt) {
+  const auto caretaker = start_caretaker();
+  MadeNames first = make(*caretaker, names_for(at("a/b")));
+  UniqueFd lock = locked(at("a"));
+  EXPECT_THAT(release(first), IsEmpty());
+  MadeNames second = make(*caretaker, names_for(at("a/b")));
+
+  lock.reset();
+
+  EXPECT_FALSE(becomes_true([&] { return rows().size() != 2; }, milliseconds(400)));
+  EXPECT_THAT(release(second), IsEmpty());
+  EXPECT_THAT(rows(), IsEmpty());
+}
+
+TEST_F(CaretakerTest, AnotherHelpersRunKeepsNoReleaseAndNoGoodbyeWaiting) {
+  const auto other = start_caretaker();
+  auto caretaker = start_caretaker();
+  MadeNames theirs = make(*other, names_for_all({at("a/b"), at(".env")}));
+  std::optional<MadeNames> ours = make(*caretaker, names_for_all({at("a/b"), at(".env")}));
+  const auto begin = std::chrono::steady_clock::now();
+
+  EXPECT_THAT(release(*ours), IsEmpty());
+  ours.reset();
+  caretaker.reset();
+
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(300));
+  EXPECT_THAT(rows(), ElementsAre(".env 1444", "a 1755", "a/b 1444"));
+  EXPECT_THAT(release(theirs), IsEmpty());
+  EXPECT_THAT(rows(), IsEmpty());
+}
+
+// ---- its life -----------------------------------------------------------------------------------
+
 TEST_F(CaretakerTest, ItHoldsNothingOfTheHelpers) {
   Pipe frames = make_pipe();
   const auto caretaker = start_caretaker();
@@ -244,6 +340,7 @@ TEST_F(CaretakerTest, ADeadOneIsNoticedAndItsSuccessorAdoptsWhatItLeft) {
   ASSERT_TRUE(becomes_true([&] { return !dead->is_alive(); }, milliseconds(2'000)));
 
   EXPECT_FALSE(dead->make(names_for(at("c"))));
+  EXPECT_TRUE(becomes_readable(lost.end_fd(), 0));
   EXPECT_FALSE(lost.ask_release() && lost.take_answer());
   EXPECT_THAT(rows(), ElementsAre("a 1755", "a/b 1444"));
   const auto successor = start_caretaker();
@@ -317,6 +414,43 @@ TEST_F(CaretakerTest, AKilledHelpersJailIsEndedAndItsNamesAreRemoved) {
 
   EXPECT_TRUE(becomes_true([&] { return !runs(caretaker); }, milliseconds(5'000)));
   EXPECT_FALSE(runs(child));
+  EXPECT_THAT(rows(), IsEmpty());
+}
+
+TEST_F(CaretakerTest, ALockLeftInTransitKeepsNoNameOfAKilledHelper) {
+  const Helper helper([&](int said) {
+    const auto caretaker = start_caretaker();
+    const MadeNames made = make(*caretaker, names_for(at("a/b")));
+    leave_lock_in_transit(at("a"));
+    tell(said, caretaker->pid());
+    ::pause();
+  });
+  const pid_t caretaker = helper.hear();
+
+  helper.kill();
+
+  EXPECT_TRUE(becomes_true([&] { return !runs(caretaker); }, milliseconds(5'000)));
+  EXPECT_THAT(rows(), IsEmpty());
+}
+
+TEST_F(CaretakerTest, ALockThatSomebodyKeepsDoesNotKeepACaretaker) {
+  const Helper helper([&](int said) {
+    const auto caretaker = start_caretaker();
+    const MadeNames made = make(*caretaker, names_for_all({at("a/b"), at("c")}));
+    tell(said, caretaker->pid());
+    ::pause();
+  });
+  const pid_t caretaker = helper.hear();
+  UniqueFd lock = locked(at("a"));
+
+  helper.kill();
+
+  EXPECT_TRUE(becomes_true([&] { return !runs(caretaker); }, milliseconds(5'000)));
+  EXPECT_THAT(rows(), ElementsAre("a 1755"));
+  lock.reset();
+  const auto next = start_caretaker();
+  MadeNames made = make(*next, names_for(at("a/b")));
+  EXPECT_THAT(release(made), IsEmpty());
   EXPECT_THAT(rows(), IsEmpty());
 }
 

@@ -141,14 +141,25 @@ TEST_F(HeldNamesTest, WhatSomebodyPutOnTheWayStaysInAnOrdinaryDirectory) {
 }
 
 TEST_F(HeldNamesTest, ADirectoryThatStaysIsAsMkdirWouldHaveMadeIt) {
-  ASSERT_EQ(::chmod(place_.str().c_str(), 02755), 0);
-  auto held = HeldNames::take(names_for(at("a/b")), 027);
-  ASSERT_TRUE(held);
-  std::ofstream(at("a/kept")) << "x";
+  for (const mode_t above : {0755u, 02755u}) {
+    ASSERT_EQ(::chmod(place_.str().c_str(), above), 0);
+    for (const mode_t mask : {0u, 002u, 022u, 027u, 077u}) {
+      SCOPED_TRACE(mask);
+      {
+        const CreationMask same(mask);
+        ASSERT_EQ(::mkdir(at("like").c_str(), 0777), 0);
+      }
+      auto held = HeldNames::take(names_for(at("a/b")), mask);
+      ASSERT_TRUE(held);
+      std::ofstream(at("a/kept")) << "x";
 
-  EXPECT_THAT(held->remove(), IsEmpty());
+      EXPECT_THAT(held->remove(), IsEmpty());
 
-  EXPECT_EQ(mode_at(at("a")), 02750u);
+      EXPECT_EQ(mode_at(at("a")), mode_at(at("like")));
+      std::filesystem::remove_all(at("a"));
+      std::filesystem::remove(at("like"));
+    }
+  }
 }
 
 // What holds something when a run lets it go is not the helpers' any more, whoever empties it
@@ -160,10 +171,83 @@ TEST_F(HeldNamesTest, ADirectoryThatAnotherRunFoundInUseStaysAsAnOrdinaryOne) {
   ASSERT_EQ(second.identities().size(), 1u) << "a was held too";
   std::filesystem::remove(at("a/passing"));
 
-  EXPECT_THAT(first.remove(), IsEmpty());
+  EXPECT_THAT(first.remove(HeldNames::Attempt::kLast), IsEmpty());
   EXPECT_THAT(second.remove(), IsEmpty());
 
   EXPECT_THAT(rows(), ElementsAre("a 0755"));
+}
+
+TEST_F(HeldNamesTest, WhatSomebodyHadLockedGoesAtTheNextAttemptWithEverythingAboveIt) {
+  HeldNames held = take(names_for_all({at("a/b/c"), at(".env")}));
+  UniqueFd other = open_directory(at("a/b"));
+  ASSERT_EQ(::flock(other.get(), LOCK_SH | LOCK_NB), 0);
+
+  EXPECT_THAT(held.remove(), IsEmpty());
+
+  EXPECT_THAT(rows(), ElementsAre("a 1755", "a/b 1755"));
+  EXPECT_TRUE(held.is_waiting());
+  EXPECT_TRUE(held.waits_without_need());
+  const UniqueFd above = open_directory(at("a"));
+  EXPECT_EQ(::flock(above.get(), LOCK_EX | LOCK_NB), 0) << "it keeps a lock of its own";
+  ::flock(above.get(), LOCK_UN);
+  other.reset();
+  EXPECT_THAT(held.remove(), IsEmpty());
+  EXPECT_FALSE(held.is_waiting());
+  EXPECT_THAT(rows(), IsEmpty());
+}
+
+TEST_F(HeldNamesTest, WhatAnotherRunHoldsIsNotWithoutNeed) {
+  HeldNames first = take(names_for_all({at("a/b"), at("c/d")}));
+  HeldNames second = take(names_for_all({at("a/b"), at("c/e")}));
+
+  EXPECT_THAT(first.remove(), IsEmpty());
+
+  EXPECT_TRUE(first.is_waiting());
+  EXPECT_FALSE(first.waits_without_need());
+  EXPECT_THAT(second.remove(), IsEmpty());
+  EXPECT_THAT(rows(), IsEmpty());
+  EXPECT_THAT(first.remove(), IsEmpty());
+  EXPECT_FALSE(first.is_waiting()) << "it waits for a name that is gone";
+}
+
+TEST_F(HeldNamesTest, AfterTheLastAttemptNothingWaits) {
+  HeldNames held = take(names_for(at("a/b")));
+  const UniqueFd other = open_directory(at("a/b"));
+  ASSERT_EQ(::flock(other.get(), LOCK_SH | LOCK_NB), 0);
+  EXPECT_THAT(held.remove(), IsEmpty());
+
+  EXPECT_THAT(held.remove(HeldNames::Attempt::kLast), IsEmpty());
+
+  EXPECT_FALSE(held.is_waiting());
+  EXPECT_THAT(rows(), ElementsAre("a 0755", "a/b 1444"));
+}
+
+TEST_F(HeldNamesTest, WhatTookTheNameOfOneThatWaitsIsLeftAlone) {
+  HeldNames held = take(names_for_all({at("moved"), at("replaced")}));
+  UniqueFd others[] = {open_directory(at("moved")), open_directory(at("replaced"))};
+  for (const UniqueFd& other : others) ASSERT_EQ(::flock(other.get(), LOCK_SH | LOCK_NB), 0);
+  EXPECT_THAT(held.remove(), IsEmpty());
+  std::filesystem::rename(at("moved"), at("elsewhere"));
+  std::filesystem::remove(at("replaced"));
+  std::filesystem::create_directory(at("replaced"));
+  for (UniqueFd& other : others) other.reset();
+
+  EXPECT_THAT(held.remove(), IsEmpty());
+
+  EXPECT_FALSE(held.is_waiting());
+  EXPECT_THAT(rows(), ElementsAre("elsewhere 1444", "replaced 0755"));
+}
+
+TEST_F(HeldNamesTest, WhatARunAdoptedIsLeftToIt) {
+  HeldNames first = take(names_for(at("a/b")));
+  HeldNames second = take(names_for(at("a/b")));
+  EXPECT_THAT(first.remove(), IsEmpty());
+
+  first.leave_to(second.identities());
+
+  EXPECT_FALSE(first.is_waiting());
+  EXPECT_THAT(second.remove(), IsEmpty());
+  EXPECT_THAT(rows(), IsEmpty());
 }
 
 // A directory of somebody's own that a command emptied and gave the mode of a placeholder.
@@ -343,6 +427,65 @@ TEST_F(HeldNamesTest, ALockThatNobodyGivesUpIsRefusedWithinASecond) {
   EXPECT_THAT(held.error().message, HasSubstr(at("b")));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(3'000));
   EXPECT_THAT(rows(), ElementsAre("b 1444"));
+}
+
+// Somebody takes the name away between the making and the lock, and makes a directory of the same
+// name.
+class AnotherMaker {
+ public:
+  explicit AnotherMaker(std::string path, mode_t mode, int afterwards) {
+    state() = {.path = std::move(path), .mode = mode, .afterwards = afterwards, .calls = 0};
+  }
+  [[nodiscard]] static Syscalls syscalls() {
+    Syscalls table = real_syscalls();
+    table.flock = &flock;
+    return table;
+  }
+
+ private:
+  struct State {
+    std::string path;
+    mode_t mode;
+    int afterwards;  // errno of the second attempt to lock; 0: what the kernel says
+    int calls;
+  };
+  static State& state() {
+    static State only;
+    return only;
+  }
+  static int flock(int fd, int operation) {
+    State& now = state();
+    if (++now.calls == 1) {
+      std::filesystem::remove(now.path);
+      ::mkdir(now.path.c_str(), now.mode);
+      ::chmod(now.path.c_str(), now.mode);
+    }
+    if (now.calls == 1 || (now.calls == 2 && now.afterwards != 0)) {
+      errno = now.calls == 1 ? EWOULDBLOCK : now.afterwards;
+      return -1;
+    }
+    return ::flock(fd, operation);
+  }
+};
+
+TEST_F(HeldNamesTest, AFailureDoesNotTakeBackWhatAnotherMadeMeanwhile) {
+  const AnotherMaker maker(at("a"), 0755, ENOLCK);
+
+  const auto held = HeldNames::take(names_for(at("a")), kMask, AnotherMaker::syscalls());
+
+  ASSERT_FALSE(held);
+  EXPECT_THAT(held.error().message, HasSubstr(at("a") + ": lock"));
+  EXPECT_THAT(rows(), ElementsAre("a 0755"));
+}
+
+TEST_F(HeldNamesTest, APlaceholderThatAnotherMadeMeanwhileIsAdoptedAndNotTakenBack) {
+  const AnotherMaker maker(at("a"), guard::kLeafMode, 0);
+  const auto names = names_for_all({at("a"), at("x")});
+  std::ofstream(at("x")) << "in the way";
+
+  EXPECT_FALSE(HeldNames::take(names, kMask, AnotherMaker::syscalls()));
+
+  EXPECT_THAT(rows(), ElementsAre("a 1444", "x 0644"));
 }
 
 // ---- file systems of a namespace's own ----------------------------------------------------------

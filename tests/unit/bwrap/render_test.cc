@@ -118,17 +118,14 @@ TEST(RenderTest, EachMaskIsCheckedAgainstTheDirectoryAroundIt) {
                                                    .parent_identity = identity_of("/work")}));
 }
 
-TEST(RenderTest, EachProtectedNameIsWatchedOnceWithItsObject) {
+TEST(RenderTest, EachMaskIsWatchedOnceWithTheObjectThatItHides) {
   Machine machine = base_machine();
   machine.file("/work/.git/config");
   Policy policy = base_policy();
   policy.protected_paths = paths({"/work/.git/config", "/work/.git", "/work/.git", "/h/.ssh"});
 
   EXPECT_THAT(launch_of(machine, policy).watched,
-              ElementsAre(WatchedPath{.path = path("/work/.git/config"),
-                                      .identity = identity_of("/work/.git/config"),
-                                      .masked = false},
-                          WatchedPath{.path = path("/work/.git"),
+              ElementsAre(WatchedPath{.path = path("/work/.git"),
                                       .identity = identity_of("/work/.git"),
                                       .masked = true},
                           WatchedPath{.path = path("/h/.ssh"), .identity = {}, .masked = true}));

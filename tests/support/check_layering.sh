@@ -50,7 +50,7 @@ SYSTEM_HEADER='^[[:space:]]*#[[:space:]]*include[[:space:]]*<(unistd\.h|fcntl\.h
 
 pure_without_system_headers() {
   sources core/include core/sdk core/policy core/protocol core/environment core/cancel core/report \
-    core/identity |
+    core/identity core/law |
     grep -v '/unique_fd\.\(h\|cc\)$' | grep_files "$SYSTEM_HEADER"
 }
 
@@ -85,7 +85,7 @@ may_include() {
     [ $? -eq 1 ]
 }
 
-MODULES='policy|protocol|environment|identity|cancel|report|host|guard|app|bwrap|seatbelt|unsupported|stage2|sdk'
+MODULES='policy|protocol|environment|identity|cancel|report|law|host|guard|app|bwrap|seatbelt|unsupported|stage2|sdk'
 
 dependencies_point_one_way() {
   may_include sdk
@@ -95,8 +95,9 @@ dependencies_point_one_way() {
   may_include identity policy
   may_include cancel
   may_include report
+  may_include law
   may_include host guard
-  may_include guard policy
+  may_include guard policy law
   may_include app policy protocol environment identity cancel report host guard
   sources core/include | grep_files 'include *"'
 }

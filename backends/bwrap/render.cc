@@ -110,15 +110,17 @@ bool is_host_name(const AbsolutePath& region, const std::vector<MountOperation>&
   });
 }
 
-// Whether the view would show what the host has under a protected name, were its mask not there, or
-// shows the object under another name. Where it would not, whoever has the name exchanged nothing.
+// Whether the view would show what the host has under a protected name, were its mask not there
+// (the name lies in a region of the host's, or is one itself), or shows the object under another
+// name. Where it would not, whoever has the name exchanged nothing.
 bool may_be_seen(const Subject& subject, const std::vector<MountOperation>& view,
                  const ViewReplay& replay) {
   const MountOperation* const around = replay.effective(subject.real.parent());
   if (around != nullptr && is_host_backed(around->mount_class)) return true;
   return std::any_of(view.begin(), view.end(), [&subject](const MountOperation& operation) {
+    if (operation.region == subject.real) return is_host_backed(operation.mount_class);
     return operation.mount_class == MountClass::kProtected &&
-           operation.identity == subject.identity && operation.region != subject.real;
+           operation.identity == subject.identity;
   });
 }
 

@@ -53,6 +53,11 @@ constexpr milliseconds kLongestPause{128};
 // them a moment later.
 void collect_lost_descriptors() { static_cast<void>(make_packet_pair("caretaker").has_value()); }
 
+// A placeholder that cannot be listed for want of a descriptor looks like something else.
+bool may_lack_descriptors(const Error& error) {
+  return error.sys_errno == EMFILE || error.code == ErrorCode::kDenied;
+}
+
 class Caretaker {
  public:
   Caretaker(UniqueFd socket, mode_t creation_mask, const Syscalls& syscalls)
@@ -138,7 +143,7 @@ class Caretaker {
     if (made && head.more != 0) return;
     if (made) {
       auto names = HeldNames::take(run.wanted, creation_mask_, syscalls_);
-      if (!names && names.error().sys_errno == EMFILE && !waiting_.empty()) {
+      if (!names && may_lack_descriptors(names.error()) && !waiting_.empty()) {
         give_up();
         names = HeldNames::take(run.wanted, creation_mask_, syscalls_);
       }
@@ -158,21 +163,25 @@ class Caretaker {
     std::vector<std::string> problems;
     const auto found = runs_.find(number);
     if (found != runs_.end()) {
-      Run& run = found->second;
-      if (!run.jail.await_end(Clock::now() + kReleasePatience)) {
-        problems.emplace_back("the jail did not end within 1.5 s of the kill");
-      }
-      if (run.names) {
-        const std::size_t waited_before = waiting_.size();
-        for (std::string& problem : remove(std::move(*run.names))) {
-          problems.push_back(std::move(problem));
-        }
-        if (waiting_.size() > waited_before) await_prompt_end();
-      }
+      problems = end(found->second);
       runs_.erase(found);
     }
     answer({.run = number, .more = waiting_.empty() ? 0u : 1u, .failed = 0},
            encode_texts(problems));
+  }
+
+  std::vector<std::string> end(Run& run) {
+    std::vector<std::string> problems;
+    if (!run.jail.await_end(Clock::now() + kReleasePatience)) {
+      problems.emplace_back("the jail did not end within 1.5 s of the kill");
+    }
+    if (!run.names) return problems;
+    const std::size_t waited_before = waiting_.size();
+    for (std::string& problem : remove(std::move(*run.names))) {
+      problems.push_back(std::move(problem));
+    }
+    if (waiting_.size() > waited_before) await_prompt_end();
+    return problems;
   }
 
   // What somebody else has locked is tried again for a while: by the loop, which keeps no helper

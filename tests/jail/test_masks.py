@@ -427,6 +427,20 @@ class ReplacedDuringTheRun(JailCase):
         run = self.run_while(lambda: os.rename(fresh, other), [far, other])
         self.assertIn(other, self.assertSkips(run, "skip:mounts: protected"))  # the control
 
+    def test_a_protected_file_that_is_a_readable_root_itself_is_named_when_it_is_replaced(self):
+        # The mask goes with the name, and the root's own mount lies under it.
+        key = self.file("out/sec/key")
+        policy = self.policy(readable_roots=[key], protected=[key])
+        with self.helper(base=policy) as helper:
+            self.needs(helper, "bwrap")
+            run = helper.start([SH, "-c", 'cat "$1"; echo up; read line; cat "$1" >/dev/null; true', "sh", key])
+            helper.until_output(run, b"up\n")
+            os.rename(self.file("out/sec/new"), key)
+            helper.stdin(b"go\n", eof=True)
+            self.settle(helper, run)
+            self.assertEqual(bytes(run.stdout), b"up\n")
+            self.assertIn(key, self.assertSkips(run, "skip:mounts: protected"))
+
     def test_the_command_may_move_what_is_its_own_above_a_mask_in_the_scratch(self):
         # Nothing of the host is there to be hidden.
         run = self.shell("mv /tmp/far /tmp/away && ls -A /tmp/away/b", self.policy(protected=["/tmp/far/b"]))

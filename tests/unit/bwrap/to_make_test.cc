@@ -167,6 +167,23 @@ TEST(ToMakeTest, WhatAnotherRunMakesWhereTheJailShowsNothingIsNotWatched) {
               .path = path("/work/.git"), .identity = identity_of("/work/.git"), .masked = true}));
 }
 
+// The bind lies under its mask, and whoever takes the host's name away detaches the mask.
+TEST(ToMakeTest, AProtectedPathThatIsAGrantItselfIsWatched) {
+  Machine machine = base_machine();
+  machine.file("/elsewhere/key").file("/elsewhere/tool");
+  Policy policy = protecting({"/elsewhere/key", "/elsewhere/tool"});
+  policy.readable_roots = paths({"/elsewhere/key"});
+  policy.writable_roots = paths({"/work", "/elsewhere/tool"});
+  const auto launch = render(plan_of(machine, policy));
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_THAT(launch->watched, ElementsAre(WatchedPath{.path = path("/elsewhere/key"),
+                                                       .identity = identity_of("/elsewhere/key"),
+                                                       .masked = true},
+                                           WatchedPath{.path = path("/elsewhere/tool"),
+                                                       .identity = identity_of("/elsewhere/tool"),
+                                                       .masked = true}));
+}
+
 TEST(ToMakeTest, ANameThatAMaskAboveHidesIsNotMade) {
   EXPECT_THAT(to_make(base_machine(), protecting({"/work/a", "/work/a/b/key", "/work/.git/x"})),
               ElementsAre("/work/.git/x", "/work/a"));

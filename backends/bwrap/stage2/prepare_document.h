@@ -42,7 +42,7 @@ struct LandlockRule {
 // Everything stage 2 puts in force before it reports. Depends on the policy and the machine only,
 // never on the command, so that a jail can be prepared before its command is known.
 struct PrepareDocument {
-  bool jailed = false;          // inside bubblewrap: check the view, lead a session of its own
+  bool jailed = false;  // inside bubblewrap: check the view, lead a session of its own
   // The jail has the host's process table: no session of its own, so that the process group finds
   // every process, and Landlock must hold. jailed only
   bool shares_pids = false;

@@ -87,8 +87,8 @@ struct LaunchSpec {
   std::vector<ChildLimit> child_limits{};
   Ceilings ceilings{};
   std::vector<WatchedPath> watched{};
-  // A pid namespace owns every descendant, and ends with its process 1. A launcher's jail without one
-  // (a fallback) is ended by the host's caretaker.
+  // A pid namespace owns every descendant, and ends with its process 1. A launcher's jail without
+  // one (a fallback) is ended by the host's caretaker.
   bool jailed_pids = false;
   friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
 };

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cstring>
@@ -104,6 +105,24 @@ void leave_lock_in_transit(const std::string& path) {
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
 }
+
+// For its lifetime, and for whoever is started meanwhile.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(rlim_t limit) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit lower{.rlim_cur = limit, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &lower);
+  }
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+  DescriptorLimit(DescriptorLimit&&) = delete;
+  DescriptorLimit& operator=(DescriptorLimit&&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 class CaretakerTest : public ::testing::Test {
  protected:
@@ -266,6 +285,37 @@ TEST_F(CaretakerTest, ANameThatIsAdoptedWhileItWaitsGoesWithTheRunThatAdoptedIt)
   EXPECT_FALSE(becomes_true([&] { return rows().size() != 2; }, milliseconds(400)));
   EXPECT_THAT(release(second), IsEmpty());
   EXPECT_THAT(rows(), IsEmpty());
+}
+
+// However many are left: one that is wanting looks like a name that changed.
+TEST_F(CaretakerTest, WhatWaitsGivesItsDescriptorsToARunThatLacksThem) {
+  const auto names = [this](char run, int count) {
+    std::vector<std::string> paths;
+    for (int i = 0; i < count; ++i) paths.push_back(at(std::string{run, '/'} + std::to_string(i)));
+    return names_for_all(paths);
+  };
+  for (int wanted = 12; wanted <= 26; ++wanted) {
+    SCOPED_TRACE(wanted);
+    std::shared_ptr<Caretaker> caretaker;
+    {
+      const DescriptorLimit few(160);
+      caretaker = start_caretaker();
+    }
+    std::vector<UniqueFd> locks;
+    for (const char run : {'u', 'v', 'w'}) {
+      MadeNames made = make(*caretaker, names(run, 44));
+      for (int i = 0; i < 44; ++i)
+        locks.push_back(locked(at(std::string{run, '/'} + std::to_string(i))));
+      EXPECT_THAT(release(made), IsEmpty());
+    }
+
+    auto made = caretaker->make(names('q', wanted));
+
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_THAT(release(*made), IsEmpty());
+    for (const char run : {'u', 'v', 'w'}) std::filesystem::remove_all(at(std::string{run}));
+    EXPECT_THAT(rows(), IsEmpty());
+  }
 }
 
 TEST_F(CaretakerTest, AnotherHelpersRunKeepsNoReleaseAndNoGoodbyeWaiting) {

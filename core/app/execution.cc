@@ -170,7 +170,7 @@ void Execution::watch_everything() {
   loop_.watch(stdin_->fd(), 0, [this](short) { write_stdin(); });
   if (report_pipe_) loop_.watch(report_pipe_.get(), kReadable, [this](short) { read_report(); });
   if (control_) loop_.watch(control_.get(), kReadable, [this](short) { read_control(); });
-  if (run_.made && !run_.made->identities().empty()) {
+  if (run_.made && run_.made->needs_caretaker()) {
     loop_.watch(run_.made->end_fd(), kReadable, [this](short) { caretaker_ended(); });
   }
   loop_.watch(child_.pidfd.get(), kReadable, [this](short) { child_ended(); });
@@ -437,6 +437,8 @@ void Execution::commit_when_ready() {
     return;
   }
   if (!masks_are_in_place()) return refuse_commit("a mask is not in place");
+  // Stage 2's word and the caretaker's end may have come together.
+  if (lost_caretaker()) return caretaker_ended();
   const auto sent = host::send_commit(control_.get(), commit_file_.get());
   committed_ = sent.has_value();
   if (!sent) refuse_commit("commit: " + sent.error().message);
@@ -532,6 +534,10 @@ void Execution::signal_rung(StopRung rung) {
 }
 
 // ---- settling -----------------------------------------------------------------------------------
+
+bool Execution::lost_caretaker() const {
+  return run_.made && run_.made->needs_caretaker() && !run_.made->has_caretaker();
+}
 
 // Security: the locks on the placeholders ended with it. From now on another helper's run may
 // remove one, which detaches the mask that lies on it.

@@ -104,6 +104,7 @@ class Execution {
   void signal_rung(StopRung rung);
   void note_cause(const std::string& cause);
 
+  [[nodiscard]] bool lost_caretaker() const;
   void caretaker_ended();
   void child_ended();
   void jail_ended();

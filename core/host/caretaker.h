@@ -89,6 +89,9 @@ class MadeNames {
   // run seems to need the name, for 50 ms at most. Fails with kSystem when there is no caretaker
   // any more; then the names stay until a later run adopts them.
   [[nodiscard]] Result<void> ask_release();
+  // Whether there are names, which its locks protect.
+  [[nodiscard]] bool needs_caretaker() const noexcept { return !identities_.empty(); }
+  [[nodiscard]] bool has_caretaker() const noexcept { return caretaker_->is_alive(); }
   // Becomes readable when the caretaker has ended. Its locks ended with it, so from then on the
   // names are any helper's to remove. Borrowed.
   [[nodiscard]] int end_fd() const noexcept { return caretaker_->pidfd_.get(); }

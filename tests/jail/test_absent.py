@@ -291,6 +291,22 @@ class NoTrace(AbsentCase):
                 self.assertNoTrace()
         print(verdicts)
 
+    def test_no_command_starts_where_the_end_and_stage_2_are_heard_of_at_once(self):
+        with self.helper(base=self.absent(".env"), env=self.on()) as helper:
+            self.needs(helper, "bwrap")
+            self.settle(helper, helper.start(["/bin/true"]))
+            self.file("choosy/slow", text="300")
+            run = helper.start([SH, "-c", "echo begin; exec sleep 60"], cwd=self.ws)
+            self.assertTrue(client.wait_until(lambda: "bwrap" in client.descendants(helper.pid).values(), LIMIT))
+            os.kill(helper.pid, signal.SIGSTOP)
+            time.sleep(2)  # stage 2 is ready, and waits
+            os.kill(caretaker_of(helper), signal.SIGKILL)
+            os.kill(helper.pid, signal.SIGCONT)
+            self.assertEqual(self.judge_loss(helper.settle(run, LIMIT)), "setup")
+            os.unlink(self.path("choosy/slow"))
+            self.settle(helper, helper.start(["/bin/true"]))
+        self.assertNoTrace()
+
     def judge_loss(self, run):
         if run.error:
             self.assertIn("caretaker", run.error["msg"])

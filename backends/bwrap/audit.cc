@@ -1,12 +1,13 @@
 #include "audit.h"
 
+#include <loom/view_replay.h>
+
 #include <algorithm>
 #include <string_view>
 
 #include "landlock_rules.h"
 #include "region_set.h"
 #include "render_argv.h"
-#include "replay.h"
 
 namespace loom::bwrap {
 namespace {
@@ -158,6 +159,24 @@ void add_fallbacks(std::vector<std::string>& entries, const LauncherFacts& launc
   add("mount-points", launcher.no_cover);
 }
 
+// Of a launch of version 3.
+void add_unhardened(std::vector<std::string>& entries, const RunMemo& memo) {
+  const LauncherFacts& launcher = memo.kernel.launcher;
+  if (!launcher.no_userns_ban.empty()) {
+    entries.push_back("unheld:disable-userns=" + launcher.no_userns_ban);
+  }
+  if (!launcher.no_closed_masks.empty()) {
+    entries.push_back("unheld:closed-masks=" + launcher.no_closed_masks);
+  }
+  if (!memo.confines_programs) return;
+  if (memo.kernel.landlock_abi == 0) {
+    entries.push_back("unheld:exec-landlock=" + memo.kernel.landlock_reason);
+  } else if (memo.seals_memory && !memo.kernel.seccomp) {
+    entries.push_back("unheld:exec-landlock=memory files can be executed: " +
+                      memo.kernel.seccomp_reason);
+  }
+}
+
 // What the filter does not hold, as far as stage 2 has no word on it.
 void add_unfiltered(std::vector<std::string>& entries, const RunMemo& memo) {
   const bool filtered = memo.kernel.seccomp;
@@ -187,6 +206,7 @@ std::vector<std::string> extras(const std::vector<MountOperation>& view, const R
     entries.push_back("mask-links=" + std::to_string(memo.linked_masks));
   }
   if (memo.jailed) add_fallbacks(entries, memo.kernel.launcher);
+  if (memo.hardened) add_unhardened(entries, memo);
   add_unfiltered(entries, memo);
   const std::uint32_t abi = memo.kernel.landlock_abi;
   if (abi > 0 && abi < kReferAbi) entries.emplace_back("unheld:refer");

@@ -1,6 +1,9 @@
 #include "bwrap_backend.h"
 
+#include <utility>
+
 #include "audit.h"
+#include "exec_rule_set.h"
 #include "list_features.h"
 #include "plan.h"
 #include "probe.h"
@@ -35,8 +38,14 @@ Result<LaunchSpec> BwrapBackend::render(const JailPlan& plan) const { return bwr
 Result<Audit> BwrapBackend::audit(const JailPlan& plan) const { return bwrap::audit(plan); }
 
 Result<StartResult> BwrapBackend::start(const LaunchSpec& launch) {
+  ExecRuleSet exec;
+  // Before there is anything to end again.
+  if (launch.wants_exec_rules) {
+    LOOM_TRY(exec, make_exec_rule_set(*host_));
+  }
   LOOM_TRY_VOID(host_->spawn(launch));
-  return StartResult{};
+  return StartResult{
+      .entries = {}, .exec_rules = exec.rules.release(), .exec_entry = std::move(exec.entry)};
 }
 
 Result<void> BwrapBackend::observe(const TargetsRequest& /*snapshot*/) { return {}; }

@@ -60,6 +60,8 @@ std::uint32_t action_of(DenyAction action) noexcept {
   switch (action) {
     case DenyAction::kPermission:
       return SCMP_ACT_ERRNO(EPERM);
+    case DenyAction::kAccess:
+      return SCMP_ACT_ERRNO(EACCES);
     case DenyAction::kNoCall:
       return SCMP_ACT_ERRNO(ENOSYS);
     case DenyAction::kKill:
@@ -155,9 +157,15 @@ Result<Bytes> compile_filter(const FilterVariant& variant, std::string_view mach
   return exported(context.get());
 }
 
+Result<void> require_filterable(std::string_view machine) {
+  LOOM_TRY_VOID(architecture(machine));
+  return {};
+}
+
 Result<Bytes> remembered_filter(const FilterVariant& variant, std::string_view machine) {
-  static std::map<std::tuple<bool, bool, std::string>, Bytes> programs;
-  const std::tuple key(variant.cuts_network, variant.denies_unix, std::string(machine));
+  static std::map<std::tuple<bool, bool, bool, bool, std::string>, Bytes> programs;
+  const std::tuple key(variant.cuts_network, variant.denies_unix, variant.confines_programs,
+                       variant.seals_memory, std::string(machine));
   if (const auto known = programs.find(key); known != programs.end()) return known->second;
   LOOM_TRY(Bytes program, compile_filter(variant, machine));
   programs.emplace(key, program);

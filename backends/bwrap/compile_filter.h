@@ -15,7 +15,10 @@ namespace loom::bwrap {
 // calls that libseccomp has no name for.
 [[nodiscard]] Result<Bytes> compile_filter(const FilterVariant& variant, std::string_view machine);
 
-// The same, made once per process.
+// Whether a program can be made for `machine` at all, without making one: kUnsupported as above.
+[[nodiscard]] Result<void> require_filterable(std::string_view machine);
+
+// compile_filter, made once per process.
 [[nodiscard]] Result<Bytes> remembered_filter(const FilterVariant& variant,
                                               std::string_view machine);
 

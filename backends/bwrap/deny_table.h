@@ -9,14 +9,17 @@ namespace loom::bwrap {
 
 // Which of the filter's programs a run gets; the deny-set proper is in all of them.
 struct FilterVariant {
-  bool cuts_network = false;  // network off or proxy
-  bool denies_unix = false;   // operator's --unix-sockets deny
+  bool cuts_network = false;       // network off or proxy
+  bool denies_unix = false;        // operator's --unix-sockets deny
+  bool confines_programs = false;  // the policy's exec table says which programs may run
+  bool seals_memory = false;       // and memory files are none (memfd "noexec")
   friend bool operator==(const FilterVariant&, const FilterVariant&) = default;
 };
 
 // What happens to a refused call.
 enum class DenyAction : std::uint8_t {
   kPermission,  // fails with EPERM
+  kAccess,      // fails with EACCES, as the kernel refuses it elsewhere
   kNoCall,      // fails with ENOSYS, so that libraries take the older call
   kKill,        // kills the process (SIGSYS)
 };
@@ -27,6 +30,8 @@ inline constexpr unsigned kAlways = 1U << 0U;
 inline constexpr unsigned kNetworkCut = 1U << 1U;
 inline constexpr unsigned kNetworkOpen = 1U << 2U;
 inline constexpr unsigned kUnixDenied = 1U << 3U;
+inline constexpr unsigned kProgramsConfined = 1U << 4U;
+inline constexpr unsigned kMemorySealed = 1U << 5U;
 }  // namespace when
 
 struct DeniedCall {

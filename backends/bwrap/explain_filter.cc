@@ -17,6 +17,8 @@ std::string_view answer_of(DenyAction action) noexcept {
   switch (action) {
     case DenyAction::kPermission:
       return "EPERM";
+    case DenyAction::kAccess:
+      return "EACCES";
     case DenyAction::kNoCall:
       return "ENOSYS";
     case DenyAction::kKill:
@@ -38,7 +40,8 @@ std::string condition_text(const ArgumentTest& test) {
   std::string text = "arg" + std::to_string(test.argument);
   const bool one_flag = test.values.size() == 1 && test.values.front().bits == test.mask;
   if (test.mask != kAllBits && !one_flag) text += " & " + number_text(test.mask);
-  text += one_flag ? " has" : test.inverted ? " is not" : " is";
+  if (one_flag) text += test.inverted ? " lacks" : " has";
+  if (!one_flag) text += test.inverted ? " is not" : " is";
   std::string_view before = " ";
   for (const ArgumentValue& value : test.values) {
     text.append(before).append(value.name).append(" (").append(number_text(value.bits)).append(")");

@@ -23,10 +23,13 @@ std::vector<LandlockRule> devices(bool jailed) {
   return rules;
 }
 
+// An absent readable root needs no rule, and its path may lead through links in circles, which
+// stage 2 takes for an exchange.
 std::vector<std::string> sorted_reals(const RunMemo& memo, PathRole role) {
   std::vector<std::string> paths;
   for (const Subject& subject : memo.subjects) {
-    if (subject.role == role) paths.push_back(subject.real.str());
+    const bool needless = role == PathRole::kReadableRoot && !subject.present;
+    if (subject.role == role && !needless) paths.push_back(subject.real.str());
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());

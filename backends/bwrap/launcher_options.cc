@@ -1,7 +1,5 @@
 #include "launcher_options.h"
 
-#include <array>
-
 namespace loom::bwrap {
 namespace {
 
@@ -42,12 +40,17 @@ constexpr std::array<std::string_view, 2> kCloseRoot = {"--remount-ro", "/"};
 
 }  // namespace
 
-std::vector<std::string_view> namespace_options(const LauncherFacts& facts, bool cut_network) {
+std::vector<std::string_view> namespace_options(const LauncherFacts& facts, const JailKind& kind) {
   std::vector<std::string_view> words = {"--die-with-parent"};
+  // Without a process table of the jail's own, the process group is what ends it.
+  if (kind.hardened && facts.no_pids.empty()) words.emplace_back("--new-session");
+  const bool ban = kind.hardened && facts.no_userns_ban.empty();
+  if (ban) words.insert(words.end(), {"--unshare-user", "--disable-userns"});
   if (facts.no_pids.empty()) words.emplace_back("--unshare-pid");
-  words.insert(words.end(), {"--unshare-ipc", "--unshare-uts", "--unshare-user-try"});
+  words.insert(words.end(), {"--unshare-ipc", "--unshare-uts"});
+  if (!ban) words.emplace_back("--unshare-user-try");
   if (facts.no_cgroup.empty()) words.emplace_back("--unshare-cgroup-try");
-  if (cut_network) words.emplace_back("--unshare-net");
+  if (kind.cuts_network) words.emplace_back("--unshare-net");
   return words;
 }
 
@@ -64,6 +67,10 @@ std::span<const std::string_view> device_options(const LauncherFacts& facts) noe
 std::string aside(int number) { return "/../loom-exec-sources/" + std::to_string(number); }
 
 std::span<const std::string_view> cover_options() noexcept { return kCover; }
+
+std::array<std::string_view, 6> closed_mask_options(std::string_view at) noexcept {
+  return {"--perms", "0000", "--tmpfs", at, "--remount-ro", at};
+}
 
 std::span<const std::string_view> close_root_options() noexcept { return kCloseRoot; }
 

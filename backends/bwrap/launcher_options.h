@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,9 +14,15 @@ namespace loom::bwrap {
 // fallback where `facts` has a reason for one. The canonical form is that of LauncherFacts{}, which
 // has no fallbacks.
 
+// What a launch asks of its namespaces.
+struct JailKind {
+  bool cuts_network = false;
+  bool hardened = false;  // a launch of version 3: no further user namespaces, a session of its own
+};
+
 // Everything before the view: the namespaces, and the end with the helper.
 [[nodiscard]] std::vector<std::string_view> namespace_options(const LauncherFacts& facts,
-                                                              bool cut_network);
+                                                              const JailKind& kind);
 
 // /proc: the jail's own, or (I6) the host's, read-only. bubblewrap would bind it writable, and then
 // a uid 0 that is the host's could change the modes of what is not a process's own.
@@ -34,6 +41,10 @@ inline constexpr std::string_view kAsideNull = "/../loom-exec-sources/null";
 // this nothing of the host's can be reached but what is laid aside or shown; bubblewrap itself
 // still finds its /proc/self/fd.
 [[nodiscard]] std::span<const std::string_view> cover_options() noexcept;
+
+// A directory that is empty, read-only and closed: it cannot be listed, and its mode not be
+// changed.
+[[nodiscard]] std::array<std::string_view, 6> closed_mask_options(std::string_view at) noexcept;
 
 // bubblewrap's own root stays a writable, unbounded tmpfs unless told otherwise.
 [[nodiscard]] std::span<const std::string_view> close_root_options() noexcept;

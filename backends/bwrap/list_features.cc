@@ -46,6 +46,10 @@ Result<Features> list_features(const HostFacts& facts) {
   if (found.degraded) found.tags.emplace_back("degraded");
   list_layer(found, "landlock", kernel.landlock_abi > 0, kernel.landlock_reason);
   list_layer(found, "seccomp", kernel.seccomp, kernel.seccomp_reason);
+  const bool confines = kernel.landlock_abi > 0 && kernel.seccomp;
+  found.exec = confines ? ExecSupport::kEnumerated : ExecSupport::kNone;
+  list_layer(found, "exec-landlock", confines,
+             kernel.landlock_abi > 0 ? kernel.seccomp_reason : kernel.landlock_reason);
   // Nothing else would keep the command from its own group.
   const bool out_of_reach = jailed || kernel.landlock_abi > 0;
   list_layer(found, "cgroup-v2", facts.ceilings.available && out_of_reach,

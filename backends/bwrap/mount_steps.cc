@@ -1,11 +1,12 @@
 #include "mount_steps.h"
 
+#include <loom/view_replay.h>
+
 #include <algorithm>
 #include <set>
 
 #include "launcher_options.h"
 #include "region_set.h"
-#include "replay.h"
 
 namespace loom::bwrap {
 namespace {
@@ -15,6 +16,7 @@ constexpr int kFirstSource = 12;
 
 constexpr std::size_t kArgumentsOfLink = 3;
 constexpr std::size_t kArgumentsOfBind = 3;
+constexpr std::size_t kArgumentsOfHardening = 2;  // a session, and no user namespaces
 
 bool is_bind(MountForm form) noexcept {
   return form == MountForm::kBind || form == MountForm::kBindTry ||
@@ -98,6 +100,7 @@ MountSteps mount_steps(const std::vector<MountOperation>& view, const RunMemo& m
 
 std::size_t further_arguments(const std::vector<MountOperation>& view, const RunMemo& memo) {
   std::size_t further = kArgumentsOfLink * memo.links.size();
+  if (memo.hardened) further += kArgumentsOfHardening;
   const MountSteps steps = mount_steps(view, memo);
   if (steps.exposed.empty()) return further;
   const auto laid_aside =

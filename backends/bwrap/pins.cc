@@ -1,11 +1,12 @@
 #include "pins.h"
 
+#include <loom/view_replay.h>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
 
-#include "replay.h"
 #include "shown_names.h"
 
 namespace loom::bwrap {

@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include <loom/stage2_control.h>
+#include <loom/view_replay.h>
 
 #include <algorithm>
 #include <map>
@@ -14,25 +15,32 @@
 #include "mount_steps.h"
 #include "refuse.h"
 #include "render_argv.h"
-#include "replay.h"
 #include "resolve.h"
 #include "run_memo.h"
+#include "survey.h"
+#include "system_roots.h"
 #include "view.h"
 
 namespace loom::bwrap {
 namespace {
 
-constexpr std::uint32_t kPolicyVersion = 2;
+constexpr std::uint32_t kFirstVersion = 2;
+constexpr std::uint32_t kExecVersion = 3;  // the first with an exec table
 
 Result<void> refuse_the_impossible(const PlanRequest& request) {
   if (request.command.argv.empty()) return fail(ErrorCode::kInvalidRequest, "the command is empty");
-  if (request.policy.version != kPolicyVersion) {
-    return fail(ErrorCode::kUnsupported, "policy: version " +
-                                             std::to_string(request.policy.version) +
-                                             " is not enforced by this backend");
+  const std::uint32_t version = request.policy.version;
+  if (version < kFirstVersion || version > kExecVersion) {
+    return fail(ErrorCode::kUnsupported,
+                "policy: version " + std::to_string(version) + " is not enforced by this backend");
+  }
+  if (version == kExecVersion && !request.exec) {
+    return fail(ErrorCode::kInvalidRequest, "policy: version 3 comes without its exec table");
   }
   if (!request.facts.stage2.present) {
-    return fail(ErrorCode::kUnsupported, "stage 2 is missing: " + request.facts.stage2.reason);
+    const char* const token = request.exec ? "confinement_unavailable: " : "";
+    return fail(ErrorCode::kUnsupported,
+                token + ("stage 2 is missing: " + request.facts.stage2.reason));
   }
   return {};
 }
@@ -68,6 +76,47 @@ std::uint64_t count_linked_masks(const ResolvedPolicy& policy) {
   return linked.size();
 }
 
+// Whether /tmp is, all of it, the jail's own tmpfs: the one place where stage 2 can admit what the
+// command makes for itself.
+bool has_own_scratch(const std::vector<MountOperation>& view) {
+  const ViewReplay replay(view);
+  const MountOperation* const at = replay.effective(kScratchRoot);
+  return at != nullptr && at->mount_class == MountClass::kScratchTmpfs;
+}
+
+// A rule for /tmp is one for whatever is mounted beneath, and says nothing of what is excluded
+// there by its identity.
+bool scratch_holds_nothing_of_the_host(const std::vector<MountOperation>& view) {
+  const AbsolutePath scratch = known_path(kScratchRoot);
+  return std::none_of(view.begin(), view.end(), [&scratch](const MountOperation& operation) {
+    return is_host_backed(operation.mount_class) && operation.region != scratch &&
+           operation.region.is_within(scratch);
+  });
+}
+
+bool scratch_runs(const ExecRules& rules, const std::vector<MountOperation>& view) {
+  return rules.scratch_runs && has_own_scratch(view) &&
+         (rules.deny.empty() || scratch_holds_nothing_of_the_host(view));
+}
+
+CommitDocument commit_document(const PlanRequest& request, const RunMemo& memo,
+                               const std::vector<MountOperation>& view) {
+  const Command& command = request.command;
+  CommitDocument document{.argv = command.argv,
+                          .environment = command.environment,
+                          .cwd = command.cwd,
+                          .program = {},
+                          .program_identity = {},
+                          .exec_rules = memo.has_exec_rules(),
+                          .scratch_runs = false};
+  document.scratch_runs = document.exec_rules && scratch_runs(*request.exec, view);
+  if (command.program) {
+    document.program = command.program->real.str();
+    document.program_identity = command.program->identity;
+  }
+  return document;
+}
+
 Result<RunMemo> make_memo(const PlanRequest& request, const ResolvedPolicy& policy) {
   LOOM_TRY(KernelFacts kernel, decode_kernel_facts(request.facts.backend));
   RunMemo memo;
@@ -89,9 +138,9 @@ Result<RunMemo> make_memo(const PlanRequest& request, const ResolvedPolicy& poli
   memo.scratch_is_tmpfs = policy.scratch_is_tmpfs;
   add_subjects(memo, policy);
   memo.linked_masks = count_linked_masks(policy);
-  memo.commit = encode(CommitDocument{.argv = request.command.argv,
-                                      .environment = request.command.environment,
-                                      .cwd = request.command.cwd});
+  memo.hardened = request.exec.has_value();
+  memo.confines_programs = request.exec && request.exec->restrictive;
+  memo.seals_memory = memo.confines_programs && request.exec->memfd_noexec;
   return memo;
 }
 
@@ -192,22 +241,27 @@ Result<void> plan_view(const ResolvedPolicy& policy, RunMemo& memo, JailPlan& pl
   return refuse_too_many_arguments(plan.canonical_argv.size() + further_arguments(plan.view, memo));
 }
 
+// Making the filter takes as long as the rest of a plan; whoever asks for no launch needs none.
 Result<void> refuse_unfilterable(const RunMemo& memo) {
   if (!memo.kernel.seccomp) return {};
-  const auto program = remembered_filter(memo.filter_variant(), memo.machine);
-  if (!program) return tl::unexpected(program.error());
-  return {};
+  return require_filterable(memo.machine);
 }
 
 }  // namespace
 
 Result<JailPlan> plan(const PlanRequest& request) {
   LOOM_TRY_VOID(refuse_the_impossible(request));
-  const ResolvedPolicy policy = resolve(request.policy, request.facts);
+  ResolvedPolicy policy = resolve(request.policy, request.facts);
   LOOM_TRY_VOID(refuse_missing_mounts(policy));
   LOOM_TRY(RunMemo memo, make_memo(request, policy));
+  if (request.exec) {
+    LOOM_TRY_VOID(refuse_unconfinable(memo, request.exec->required));
+    policy.admitted = request.exec->allow;
+    policy.closed_masks = memo.kernel.launcher.no_closed_masks.empty();
+  }
   JailPlan plan;
   if (memo.jailed) LOOM_TRY_VOID(plan_view(policy, memo, plan));
+  memo.commit = encode(commit_document(request, memo, plan.view));
   LOOM_TRY_VOID(refuse_unfilterable(memo));
   if (request.explain_filter && memo.kernel.seccomp) {
     plan.filter = explain_filter(memo.filter_variant(), memo.machine);

@@ -12,21 +12,20 @@
 
 #include "errno_text.h"
 #include "probe_launcher.h"
+#include "stage2/landlock_calls.h"
 
 namespace loom::bwrap {
 namespace {
 
-// Debian 12's <linux/landlock.h> has it, older ones lack the header altogether.
-constexpr unsigned kLandlockCreateRulesetVersion = 1;
-
 void probe_landlock(KernelFacts& facts) {
-  const long abi =
-      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, kLandlockCreateRulesetVersion);
+  const int abi = landlock_abi();
   if (abi > 0) {
     facts.landlock_abi = static_cast<std::uint32_t>(abi);
-  } else {
-    facts.landlock_reason = errno_text(abi < 0 ? errno : ENOSYS);
+    return;
   }
+  const int error = abi < 0 ? errno : ENOSYS;
+  facts.landlock_reason = errno_text(error);
+  facts.landlock_unclear = error != ENOSYS && error != EOPNOTSUPP;
 }
 
 // A kernel that knows filters goes on to read the program, and there is none: EFAULT is the good

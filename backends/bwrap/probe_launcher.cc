@@ -31,13 +31,15 @@ constexpr std::string_view kPlace = "/null";
 
 // What a launch can do without, each in its own way (guard 5.2).
 using Part = std::string LauncherFacts::*;
-constexpr std::array<Part, 6> kParts = {&LauncherFacts::no_handles, &LauncherFacts::no_pids,
-                                        &LauncherFacts::no_cgroup,  &LauncherFacts::no_devices,
-                                        &LauncherFacts::no_network, &LauncherFacts::no_cover};
+constexpr std::array<Part, 8> kParts = {
+    &LauncherFacts::no_handles,    &LauncherFacts::no_pids,        &LauncherFacts::no_cgroup,
+    &LauncherFacts::no_devices,    &LauncherFacts::no_network,     &LauncherFacts::no_cover,
+    &LauncherFacts::no_userns_ban, &LauncherFacts::no_closed_masks};
 // Of the host, and never in a jail: shows whether the cover covers.
 constexpr std::string_view kCovered = "/etc";
 constexpr std::string_view kUncovered = "/covered";
 constexpr std::string_view kBehindCover = "/behind";
+constexpr std::string_view kClosed = "/closed";
 
 LauncherFacts everything() {
   LauncherFacts facts;
@@ -81,12 +83,16 @@ std::string_view line_starting(std::string_view text, std::string_view start) {
 
 // Which part bubblewrap's words are about. Only a guess, tried before anything is made of it.
 std::optional<Part> guess(std::string_view words) {
-  static constexpr std::array<std::pair<std::string_view, Part>, 9> kHints = {
+  static constexpr std::array<std::pair<std::string_view, Part>, 13> kHints = {
       {{"ro-bind-fd", &LauncherFacts::no_handles},
        {"../oldroot", &LauncherFacts::no_cover},
        {"loom-exec-sources", &LauncherFacts::no_cover},
        {kBehindCover, &LauncherFacts::no_cover},
        {kUncovered, &LauncherFacts::no_cover},
+       {kClosed, &LauncherFacts::no_closed_masks},
+       {"userns", &LauncherFacts::no_userns_ban},
+       {"user_namespaces", &LauncherFacts::no_userns_ban},
+       {"unshare user ns", &LauncherFacts::no_userns_ban},
        {"mount proc", &LauncherFacts::no_pids},
        {"loopback", &LauncherFacts::no_network},
        {"devpts", &LauncherFacts::no_devices},
@@ -271,7 +277,8 @@ LaunchSpec trial_launch(const LauncherFacts& facts, const FileIdentity& source) 
                  "/proc/self/fd/" + std::to_string(kStage2Number)};
   launch.handles.push_back({.role = LentHandle::Role::kStage2, .child_number = kStage2Number});
   Bytes options;
-  append_words(options, namespace_options(facts, facts.no_network.empty()));
+  append_words(options, namespace_options(
+                            facts, {.cuts_network = facts.no_network.empty(), .hardened = true}));
   if (facts.by_handle) {
     append_words(options, std::array<std::string_view, 3>{"--ro-bind-fd", number, kPlace});
     launch.handles.push_back({.role = LentHandle::Role::kSource,
@@ -284,6 +291,7 @@ LaunchSpec trial_launch(const LauncherFacts& facts, const FileIdentity& source) 
   append_words(options, device_options(facts));
   append_words(options, proc_options(facts));
   if (facts.no_cover.empty()) append_words(options, cover_words());
+  if (facts.no_closed_masks.empty()) append_words(options, closed_mask_options(kClosed));
   append_words(options, close_root_options());
   launch.memory_files.push_back(
       {.role = "launcher options", .child_number = kOptionsNumber, .bytes = std::move(options)});

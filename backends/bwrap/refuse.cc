@@ -38,6 +38,10 @@ Result<void> refuse_if_any(const std::vector<std::string>& entries) {
   return fail(ErrorCode::kDenied, joined(entries));
 }
 
+Result<void> unavailable(const std::string& what, const std::string& why) {
+  return fail(ErrorCode::kUnsupported, "confinement_unavailable: " + what + ": " + why);
+}
+
 // Looks for links that the command could replace.
 class LinkJudge {
  public:
@@ -243,6 +247,36 @@ Result<void> refuse_unbuildable(const RunMemo& memo) {
                     "), and there is no Landlock to keep the command from looking into the "
                     "processes of the host's (" +
                     memo.kernel.landlock_reason + ")");
+  }
+  return {};
+}
+
+Result<void> refuse_unconfinable(const RunMemo& memo, bool required) {
+  const KernelFacts& kernel = memo.kernel;
+  if (!memo.jailed) {
+    const std::string& broken = kernel.launcher.broken;
+    return unavailable("the jail", broken.empty() ? memo.launcher_reason : broken);
+  }
+  // Untried, the plan only answers a question, and no launch comes of it.
+  if (kernel.launcher.tried && !kernel.launcher.by_handle)
+    return unavailable("mounts by handle", kernel.launcher.no_handles);
+  if (kernel.landlock_unclear) {
+    return unavailable("what the kernel holds cannot be told, Landlock", kernel.landlock_reason);
+  }
+  if (!kernel.launcher.no_pids.empty() && kernel.landlock_abi == 0) {
+    return unavailable("a process table of the jail's own", kernel.launcher.no_pids);
+  }
+  if (memo.cuts_network() && !kernel.launcher.no_network.empty()) {
+    return unavailable("a network of the jail's own", kernel.launcher.no_network);
+  }
+  if (memo.cuts_network() && !kernel.seccomp) {
+    return unavailable("the filter that cuts the network", kernel.seccomp_reason);
+  }
+  if (!memo.confines_programs || !required) return {};
+  if (kernel.landlock_abi == 0)
+    return unavailable("the exec table, Landlock", kernel.landlock_reason);
+  if (memo.seals_memory && !kernel.seccomp) {
+    return unavailable("the filter that refuses executable memory files", kernel.seccomp_reason);
   }
   return {};
 }

@@ -2,11 +2,11 @@
 
 #include <loom/plan.h>
 #include <loom/result.h>
+#include <loom/view_replay.h>
 
 #include <string>
 #include <vector>
 
-#include "replay.h"
 #include "resolve.h"
 #include "run_memo.h"
 #include "to_make.h"
@@ -52,6 +52,10 @@ namespace loom::bwrap {
 // the policy cuts the network, and a process table of its own where no Landlock keeps the host's
 // processes from being looked into. kUnsupported, in bubblewrap's own words.
 [[nodiscard]] Result<void> refuse_unbuildable(const RunMemo& memo);
+
+// What a policy of version 3 promises and this machine cannot hold: kUnsupported, beginning with
+// "confinement_unavailable: ". `required`: whether that includes the exec table.
+[[nodiscard]] Result<void> refuse_unconfinable(const RunMemo& memo, bool required);
 
 // bubblewrap takes 9,000 arguments at most, its own name and the command included.
 [[nodiscard]] Result<void> refuse_too_many_arguments(std::size_t arguments);

@@ -1,5 +1,7 @@
 #include "render.h"
 
+#include <loom/view_replay.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -11,7 +13,6 @@
 #include "landlock_rules.h"
 #include "mount_steps.h"
 #include "render_argv.h"
-#include "replay.h"
 
 namespace loom::bwrap {
 namespace {
@@ -30,8 +31,9 @@ constexpr int kStage2Number = 11;
 ViewCheck::Form check_form(const MountOperation& operation) noexcept {
   if (operation.mount_class == MountClass::kPin) return ViewCheck::Form::kPin;
   if (operation.mount_class != MountClass::kProtected) return ViewCheck::Form::kReadOnlyBind;
-  return operation.form == MountForm::kNullDevice ? ViewCheck::Form::kNullDevice
-                                                  : ViewCheck::Form::kEmptyDirectory;
+  if (operation.form == MountForm::kNullDevice) return ViewCheck::Form::kNullDevice;
+  return operation.form == MountForm::kClosedDirectory ? ViewCheck::Form::kClosedDirectory
+                                                       : ViewCheck::Form::kEmptyDirectory;
 }
 
 // Masks, pins, and what is read-only inside a region that the command can write: each of them lost
@@ -225,6 +227,7 @@ Result<LaunchSpec> render(const JailPlan& plan) {
   }
   launch.ceilings = memo.ceilings;
   launch.commit = std::move(memo.commit);
+  launch.wants_exec_rules = memo.has_exec_rules();
   return launch;
 }
 

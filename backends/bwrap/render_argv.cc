@@ -1,6 +1,7 @@
 #include "render_argv.h"
 
 #include <loom/digest.h>
+#include <loom/view_replay.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 
 #include "launcher_options.h"
 #include "mount_steps.h"
-#include "replay.h"
 
 namespace loom::bwrap {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kDigits = 16;
 
 // The words of one operation; borrows its region.
 struct Fragment {
-  std::array<std::string_view, 4> words;
+  std::array<std::string_view, 6> words;
   std::size_t size = 0;
 
   [[nodiscard]] auto begin() const { return words.begin(); }
@@ -43,6 +43,8 @@ Fragment fragment(const MountOperation& operation) {
       return {{"--tmpfs", at, {}, {}}, 2};
     case MountForm::kEmptyDirectory:
       return {{"--tmpfs", at, "--remount-ro", at}, 4};
+    case MountForm::kClosedDirectory:
+      return {closed_mask_options(at), 6};
     case MountForm::kNullDevice:
       return {{"--ro-bind", "/dev/null", at, {}}, 3};
     case MountForm::kProc:
@@ -153,7 +155,7 @@ std::string fragment_text(const MountOperation& operation) {
 }
 
 std::vector<std::string> canonical_argv(const std::vector<MountOperation>& view, bool cut_network) {
-  const auto namespaces = namespace_options(LauncherFacts{}, cut_network);
+  const auto namespaces = namespace_options(LauncherFacts{}, {.cuts_network = cut_network});
   std::vector<std::string> argv(namespaces.begin(), namespaces.end());
   argv.reserve(argv.size() + 3 * view.size() + 2);
   for (const MountOperation& operation : view) {
@@ -175,7 +177,9 @@ std::string view_digest(const std::vector<MountOperation>& view) {
 
 Bytes executed_options(const std::vector<MountOperation>& view, const RunMemo& memo) {
   Bytes options;
-  append_options(options, namespace_options(memo.kernel.launcher, memo.cuts_network()));
+  append_options(
+      options, namespace_options(memo.kernel.launcher,
+                                 {.cuts_network = memo.cuts_network(), .hardened = memo.hardened}));
   append_bytes(options, ExecutedView(view, memo).take());
   for (const HostLink& link : memo.links) {
     append_option(options, "--symlink");

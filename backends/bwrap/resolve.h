@@ -1,6 +1,7 @@
 #pragma once
 
 #include <loom/facts.h>
+#include <loom/plan.h>
 #include <loom/policy.h>
 
 #include <vector>
@@ -41,6 +42,10 @@ struct ResolvedPolicy {
   bool scratch_is_tmpfs = true;
   HostDirectories directories;         // on the way to all of these
   std::vector<MountFact> host_mounts;  // what may show a protected path a second time
+  // Of a launch of version 3: what its exec table admits, which must be readable, and whether masks
+  // of directories are closed.
+  std::vector<ExecRule> admitted{};
+  bool closed_masks = false;
 
   // Whether a root or the scratch is "/" itself, so that the host's own links are in the view.
   [[nodiscard]] bool shows_whole_host() const noexcept;

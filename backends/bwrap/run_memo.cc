@@ -10,7 +10,7 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kFields = 21;
+constexpr std::size_t kFields = 24;
 constexpr std::size_t kSubjectFields = 7;
 constexpr std::size_t kLinkFields = 2;
 constexpr std::size_t kMovedFields = 2;
@@ -152,6 +152,9 @@ bool read_memo(TupleReader& in, RunMemo& memo) {
   ok = read_list(in.list(), memo.moved, read_moved) && ok;
   ok = read_list(in.list(), memo.links, read_link) && ok;
   ok = read_list(in.list(), memo.link_remarks, read_text) && ok;
+  memo.hardened = in.boolean();
+  memo.confines_programs = in.boolean();
+  memo.seals_memory = in.boolean();
   memo.linked_masks = in.number();
   const std::string commit = in.text();
   const ByteView commit_bytes = as_bytes(commit);
@@ -183,6 +186,9 @@ Bytes encode(const RunMemo& memo) {
   write(out, memo.moved);
   write(out, memo.links);
   write(out, memo.link_remarks);
+  out.boolean(memo.hardened);
+  out.boolean(memo.confines_programs);
+  out.boolean(memo.seals_memory);
   out.number(memo.linked_masks);
   out.binary(memo.commit);
   return out.take();

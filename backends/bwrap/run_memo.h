@@ -61,12 +61,22 @@ struct RunMemo {
   std::vector<HostLink> links;
   std::vector<std::string>
       link_remarks;                // "mounts: …" of paths behind links the command can replace
+  bool hardened = false;           // a launch of version 3
+  bool confines_programs = false;  // its exec table says which programs may run
+  bool seals_memory = false;       // and refuses executable memory files
   std::uint64_t linked_masks = 0;  // masked files that have another name somewhere (D14)
   Bytes commit;                    // encoded CommitDocument
 
   [[nodiscard]] bool cuts_network() const noexcept { return network != NetworkMode::kFull; }
+  // Whether the kernel is told which programs may run.
+  [[nodiscard]] bool has_exec_rules() const noexcept {
+    return confines_programs && kernel.landlock_abi > 0;
+  }
   [[nodiscard]] FilterVariant filter_variant() const noexcept {
-    return {.cuts_network = cuts_network(), .denies_unix = deny_unix_sockets};
+    return {.cuts_network = cuts_network(),
+            .denies_unix = deny_unix_sockets,
+            .confines_programs = confines_programs,
+            .seals_memory = seals_memory};
   }
   friend bool operator==(const RunMemo&, const RunMemo&) = default;
 };

@@ -1,6 +1,7 @@
 #include "shown_names.h"
 
 #include <loom/other_names.h>
+#include <loom/view_replay.h>
 
 #include <algorithm>
 #include <utility>
@@ -27,6 +28,10 @@ PathKind kind_at(const ResolvedPolicy& policy, const AbsolutePath& source) {
   }
   for (const NamedMount& mount : policy.mounts) {
     if (mount.at.real == source) return mount.at.kind;
+  }
+  for (const ExecRule& rule : policy.admitted) {
+    if (rule.real != source) continue;
+    return rule.scope == ExecScope::kDirectory ? PathKind::kDirectory : PathKind::kRegular;
   }
   return policy.scratch.kind;
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <loom/plan.h>
+#include <loom/view_replay.h>
 
 #include <vector>
 
-#include "replay.h"
 #include "resolve.h"
 
 namespace loom::bwrap {

@@ -2,12 +2,12 @@
 
 #include <loom/plan.h>
 #include <loom/result.h>
+#include <loom/view_replay.h>
 
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "replay.h"
 #include "resolve.h"
 
 namespace loom::bwrap {

@@ -1,5 +1,7 @@
 #include "view.h"
 
+#include <loom/view_replay.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -9,7 +11,6 @@
 
 #include "pins.h"
 #include "region_set.h"
-#include "replay.h"
 #include "shown_names.h"
 #include "survey.h"
 #include "system_roots.h"
@@ -45,6 +46,16 @@ class GrantTable {
     if (!inserted && grant.mount_class > at->second.mount_class) at->second = std::move(grant);
   }
 
+  // Whether some grant shows, or hides, what the host has at `path`.
+  [[nodiscard]] bool covers(const AbsolutePath& path) const {
+    const auto root = table_.find("/");
+    if (root != table_.end() && root->second.mount_class != MountClass::kRootTmpfs) return true;
+    for (AbsolutePath at = path; !at.is_root(); at = at.parent()) {
+      if (table_.contains(at.str())) return true;
+    }
+    return false;
+  }
+
   // In the byte order of the regions.
   [[nodiscard]] std::vector<MountOperation> take() {
     std::vector<MountOperation> grants;
@@ -63,6 +74,37 @@ NamedPath prepared_root(const NamedPath& root, bool whole_host) {
   NamedPath prepared = root;
   if (!whole_host || root.is_missing()) prepared.real = root.written;
   return prepared;
+}
+
+// Of the jail itself, or shown by a mount that is laid after the grants.
+bool is_settled_later(const ResolvedPolicy& policy, const AbsolutePath& path) {
+  if (path.is_within(known_path(kProcRoot)) || path.is_within(known_path(kDevRoot))) return true;
+  return std::any_of(policy.mounts.begin(), policy.mounts.end(), [&path](const NamedMount& mount) {
+    return !mount.at.is_missing() && path.is_within(mount.at.real);
+  });
+}
+
+// What the exec table admits, as far as nothing else shows it: what cannot be read does not run. A
+// link to "/" must not show the whole host.
+void insert_admitted(const ResolvedPolicy& policy, GrantTable& grants) {
+  std::vector<const ExecRule*> rules;
+  for (const ExecRule& rule : policy.admitted) {
+    const bool object = rule.scope == ExecScope::kDirectory || rule.scope == ExecScope::kFile;
+    if (!object || rule.identity == FileIdentity{} || rule.real.is_root()) continue;
+    if (!is_settled_later(policy, rule.real)) rules.push_back(&rule);
+  }
+  std::sort(rules.begin(), rules.end(), [](const ExecRule* a, const ExecRule* b) {
+    return a->real != b->real ? a->real < b->real : a->written < b->written;
+  });
+  for (const ExecRule* rule : rules) {
+    if (grants.covers(rule->real)) continue;
+    grants.insert({.mount_class = MountClass::kExecShown,
+                   .form = MountForm::kReadOnlyBindTry,
+                   .region = rule->real,
+                   .written = AbsolutePath::parse(rule->written).value_or(rule->real),
+                   .identity = rule->identity,
+                   .parent_identity = rule->parent_identity});
+  }
 }
 
 std::vector<MountOperation> grant_phase(const ResolvedPolicy& policy) {
@@ -87,14 +129,15 @@ std::vector<MountOperation> grant_phase(const ResolvedPolicy& policy) {
   } else {
     grants.insert(operation(MountClass::kWritable, MountForm::kBind, policy.scratch));
   }
+  insert_admitted(policy, grants);
   return grants.take();
 }
 
 MountOperation mask_at(const AbsolutePath& region, PathKind kind, const FileIdentity& identity,
-                       const NamedPath& hidden) {
+                       const NamedPath& hidden, MountForm directory_form) {
   const bool file = kind == PathKind::kRegular || kind == PathKind::kOther;
   return {.mount_class = MountClass::kProtected,
-          .form = file ? MountForm::kNullDevice : MountForm::kEmptyDirectory,
+          .form = file ? MountForm::kNullDevice : directory_form,
           .region = region,
           .written = hidden.written,
           .identity = identity,
@@ -118,10 +161,12 @@ void append_uncovered(std::vector<MountOperation> masks, std::vector<MountOperat
 // One at each name that `shown`, the view without masks, gives to what is protected.
 std::vector<MountOperation> all_masks(const ResolvedPolicy& policy,
                                       const std::vector<MountOperation>& shown) {
+  const MountForm directory =
+      policy.closed_masks ? MountForm::kClosedDirectory : MountForm::kEmptyDirectory;
   std::vector<MountOperation> masks;
   masks.reserve(policy.protected_paths.size());
   for (const NamedPath& path : policy.protected_paths) {
-    masks.push_back(mask_at(path.real, path.kind, path.identity, path));
+    masks.push_back(mask_at(path.real, path.kind, path.identity, path, directory));
     masks.back().parent_identity = path.parent_identity != FileIdentity{}
                                        ? path.parent_identity
                                        : policy.directories.identity(path.real.parent());
@@ -129,7 +174,7 @@ std::vector<MountOperation> all_masks(const ResolvedPolicy& policy,
   const ViewReplay replay(shown);
   const ShownDirectories directories(policy, replay);
   for (const ShownName& name : shown_names(policy, shown)) {
-    masks.push_back(mask_at(name.region, name.kind, name.identity, *name.hidden));
+    masks.push_back(mask_at(name.region, name.kind, name.identity, *name.hidden, directory));
     masks.back().parent_identity = directories.identity(name.region.parent());
   }
   return masks;

@@ -119,6 +119,12 @@ Result<JailPlan> UnsupportedBackend::plan(const PlanRequest& request) const {
   if (request.command.argv.empty()) {
     return fail(ErrorCode::kInvalidRequest, "command: no program named");
   }
+  if (request.exec) {
+    return fail(ErrorCode::kUnsupported,
+                "confinement_unavailable: " + system_name(request.facts) +
+                    " has no jail in this build, and a policy of version 3 "
+                    "promises one");
+  }
   LOOM_TRY(const std::string absent, absent_mounts(request));
   if (!absent.empty()) return fail(ErrorCode::kDenied, absent);
 

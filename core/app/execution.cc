@@ -69,8 +69,8 @@ Execution::Execution(host::EventLoop& loop, Session& session, PreparedRun run,
       out_{UniqueFd(), host::OutputCap(run_.policy.limits.output_bytes), Stream::kStdout},
       err_{UniqueFd(), host::OutputCap(run_.policy.limits.output_bytes), Stream::kStderr} {}
 
-Result<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Session& session,
-                                                    PreparedRun run, ExecutionEvents events) {
+Admission<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Session& session,
+                                                       PreparedRun run, ExecutionEvents events) {
   std::unique_ptr<Execution> execution(
       new Execution(loop, session, std::move(run), std::move(events)));
   LOOM_TRY_VOID(execution->launch());
@@ -100,7 +100,34 @@ Result<void> Execution::watch_names() {
   return {};
 }
 
-Result<void> Execution::launch() {
+// Starts the child; what the launch's exec rules are made of is walked meanwhile.
+Admission<void> Execution::spawn(const ChildStreams& streams) {
+  std::optional<guard::ExecObjects> objects;
+  if (run_.launch.wants_exec_rules && run_.admitted && run_.exec) {
+    objects.emplace(run_.admitted->kernel_table(), run_.plan.view, std::move(run_.mounts),
+                    run_.exec->allow);
+  }
+  auto began = session_.start(run_.launch, streams, run_.id, objects ? &*objects : nullptr);
+  if (!began && began.error().denial && began.error().denial->asked.empty()) {
+    began.error().denial->asked = run_.command.argv.front();
+  }
+  LOOM_TRY(StartedRun started, std::move(began));
+  child_ = std::move(started.child);
+  group_ = std::move(started.group);
+  no_group_ = std::move(started.no_group);
+  host_extras_ = std::move(started.extras);
+  start_entries_ = std::move(started.entries);
+  exec_rules_ = std::move(started.exec_rules);
+  exec_entry_ = std::move(started.exec_entry);
+  host_extras_.insert(host_extras_.end(), run_.extras.begin(), run_.extras.end());
+  if (!objects) return {};
+  for (const std::string& doubt : objects->doubtful_roots()) {
+    host_extras_.push_back("unheld:exec-landlock=" + one_line(doubt));
+  }
+  return {};
+}
+
+Admission<void> Execution::launch() {
   LOOM_TRY_VOID(watch_names());
   const bool has_stage2 = run_.launch.report_number >= 0;
   LOOM_TRY(PipeEnds in, make_pipe(true));
@@ -113,20 +140,13 @@ Result<void> Execution::launch() {
     LOOM_TRY(control, host::make_control_pair());
   }
   started_ = std::chrono::steady_clock::now();
-  LOOM_TRY(StartedRun started,
-           session_.start(run_.launch,
-                          {.in = in.childs.get(),
-                           .out = out.childs.get(),
-                           .err = err.childs.get(),
-                           .report = report.childs.get(),
-                           .control = control.child.get(),
-                           .caretaker = run_.made ? run_.made->registration_fd() : -1,
-                           .run = run_.made ? run_.made->run() : 0},
-                          run_.id));
-  child_ = std::move(started.child);
-  group_ = std::move(started.group);
-  no_group_ = std::move(started.no_group);
-  host_extras_ = std::move(started.extras);
+  LOOM_TRY_VOID(spawn({.in = in.childs.get(),
+                       .out = out.childs.get(),
+                       .err = err.childs.get(),
+                       .report = report.childs.get(),
+                       .control = control.child.get(),
+                       .caretaker = run_.made ? run_.made->registration_fd() : -1,
+                       .run = run_.made ? run_.made->run() : 0}));
   if (child_.failure && run_.launch.image != ImageKind::kCommand) {
     ::waitpid(child_.pid, nullptr, 0);
     child_.pid = -1;
@@ -137,7 +157,6 @@ Result<void> Execution::launch() {
                     host::errno_text(child_.failure->error),
                 child_.failure->error);
   }
-  start_entries_ = std::move(started.entries);
   stdin_.emplace(std::move(in.ours));
   out_.pipe = std::move(out.ours);
   err_.pipe = std::move(err.ours);
@@ -145,7 +164,8 @@ Result<void> Execution::launch() {
   control_ = std::move(control.host);
   // The scheduler leaves the launcher where we spawned it, and wakes us up there: what we do now,
   // it waits for. Stage 2 is waited for by nobody.
-  return has_stage2 ? Result<void>() : complete();
+  if (!has_stage2) LOOM_TRY_VOID(complete());
+  return {};
 }
 
 // What a start can do without: until stage 2 is heard of, nothing is committed and nothing printed
@@ -369,6 +389,9 @@ void Execution::take_control(const host::ReceivedControl& received) {
       ready_ = true;
       commit_when_ready();
       return;
+    case ControlKind::kConfined:
+      confined_ = true;
+      return;
     case ControlKind::kFailed:
       failure_ = received.message;
       note_cause("stage 2: " + std::string(stage2_step_name(failure_->step)));
@@ -413,10 +436,15 @@ bool Execution::jail_outlives_us() {
 
 bool Execution::demand_is_met() {
   if (session_.options().demand == Demand::kBestEffort) return true;
-  const std::vector<std::string> entries = conclude(run_.audit, witnessed_run());
+  WitnessedRun witnessed = witnessed_run();
+  // A promise until the commit: where stage 2 cannot keep it, no command runs.
+  if (!exec_entry_.empty()) witnessed.host_extras.push_back(exec_entry_);
+  const std::vector<std::string> entries = conclude(run_.audit, witnessed);
   const std::vector<std::string> missing =
-      unmet_layers(session_.options().demand, run_.policy, session_.facts().os,
-                   session_.features().degraded, entries);
+      unmet_layers({.demand = session_.options().demand,
+                    .policy = &run_.policy,
+                    .exec_rules = run_.needs_exec_layer},
+                   session_.facts().os, session_.features().degraded, entries);
   refused_demand_ = explain_missing(missing, entries);
   return missing.empty();
 }
@@ -439,7 +467,7 @@ void Execution::commit_when_ready() {
   if (!masks_are_in_place()) return refuse_commit("a mask is not in place");
   // Stage 2's word and the caretaker's end may have come together.
   if (lost_caretaker()) return caretaker_ended();
-  const auto sent = host::send_commit(control_.get(), commit_file_.get());
+  const auto sent = host::send_commit(control_.get(), commit_file_.get(), exec_rules_.get());
   committed_ = sent.has_value();
   if (!sent) refuse_commit("commit: " + sent.error().message);
 }
@@ -655,7 +683,8 @@ WitnessedRun Execution::witnessed_run() const {
                    .host_entries = start_entries_,
                    .host_extras = host_extras_,
                    .ceilings = ceilings_of(session_, run_.policy),
-                   .late_skips = {}};
+                   .late_skips = run_.remarks};
+  if (confined_ && no_jail_.empty()) run.host_extras.push_back(exec_entry_);
   run.ceilings.entered = group_.has_value();
   if (!no_group_.empty()) run.ceilings.reason = no_group_;
   if (!child_.failure || child_.failure->step == host::ChildStep::kExecute) {
@@ -745,7 +774,7 @@ ExecResult Execution::make_result() {
     }
   }
   WitnessedRun witnessed = witnessed_run();
-  witnessed.late_skips = replaced_masks();
+  for (std::string& skip : replaced_masks()) witnessed.late_skips.push_back(std::move(skip));
   return {.code = ended_->code,
           .signal = ended_->signal,
           .stdout_bytes = out_.cap.forwarded(),

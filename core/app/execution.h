@@ -47,9 +47,10 @@ class Execution {
  public:
   // Starts the child. Everything after that is told through `events`. Both references outlive the
   // execution.
-  [[nodiscard]] static Result<std::unique_ptr<Execution>> start(host::EventLoop& loop,
-                                                                Session& session, PreparedRun run,
-                                                                ExecutionEvents events);
+  [[nodiscard]] static Admission<std::unique_ptr<Execution>> start(host::EventLoop& loop,
+                                                                   Session& session,
+                                                                   PreparedRun run,
+                                                                   ExecutionEvents events);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution();
@@ -75,7 +76,8 @@ class Execution {
   };
 
   Execution(host::EventLoop& loop, Session& session, PreparedRun run, ExecutionEvents events);
-  [[nodiscard]] Result<void> launch();
+  [[nodiscard]] Admission<void> launch();
+  [[nodiscard]] Admission<void> spawn(const ChildStreams& streams);
   [[nodiscard]] Result<void> complete();
   void watch_everything();
   void arm_wall_clock();
@@ -145,7 +147,10 @@ class Execution {
   std::string report_error_;
 
   UniqueFd control_;
-  UniqueFd commit_file_;  // made while stage 2 prepares, sent when it is ready
+  UniqueFd commit_file_;    // made while stage 2 prepares, sent when it is ready
+  UniqueFd exec_rules_;     // goes with it
+  std::string exec_entry_;  // what is claimed of them
+  bool confined_ = false;   // stage 2 says that they are in force
   bool completed_ = false;
   bool ready_ = false;
   bool committed_ = false;

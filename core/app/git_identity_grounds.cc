@@ -27,6 +27,7 @@ class IdleHost final : public HostServices {
     return nothing_runs();
   }
   Result<std::int32_t> spawn(const LaunchSpec& /*launch*/) override { return nothing_runs(); }
+  Result<ExecObject> next_exec_object() override { return nothing_runs(); }
   Result<std::vector<std::int32_t>> children(std::int32_t /*pid*/) override {
     return nothing_runs();
   }
@@ -79,8 +80,11 @@ Result<JailPlan> plan_for(JailBackend& backend, Policy policy, HostFacts facts, 
   LOOM_TRY(const Survey survey, backend.survey({.policy = policy, .facts = facts}));
   for (const SurveyPath& wanted : survey.paths) facts.paths.push_back(looker.look(wanted.path));
   facts.directories = looker.directories();
+  // What may be executed is nothing to a file that the helper writes.
+  const bool has_table = policy.version > 2;
   PlanRequest request{.policy = std::move(policy),
                       .command = {},
+                      .exec = has_table ? std::optional(ExecRules{}) : std::nullopt,
                       .demand = Demand::kBestEffort,
                       .keep_capabilities = {},
                       .facts = std::move(facts),

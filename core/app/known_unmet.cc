@@ -28,6 +28,9 @@ std::vector<std::string> best_possible_entries(const Session& session, const Pre
   }
   WitnessedRun best;
   if (run.audit.expects_witness) best.report = std::move(inner);
+  const std::string_view exec = exec_layer(session.facts().os);
+  if (run.needs_exec_layer && has_tag(features, exec)) best.host_extras.emplace_back(exec);
+  best.late_skips = run.remarks;
   best.ceilings = ceilings_of(session, run.policy);
   best.ceilings.entered = session.facts().ceilings.available &&
                           (best.ceilings.memory_asked || best.ceilings.pids_asked);
@@ -61,8 +64,10 @@ CeilingOutcome ceilings_of(const Session& session, const Policy& policy) {
 Result<void> refuse_known_unmet(const Session& session, const PreparedRun& run) {
   const std::vector<std::string> entries = best_possible_entries(session, run);
   const std::vector<std::string> missing =
-      unmet_layers(session.options().demand, run.policy, session.facts().os,
-                   session.features().degraded, entries);
+      unmet_layers({.demand = session.options().demand,
+                    .policy = &run.policy,
+                    .exec_rules = run.needs_exec_layer},
+                   session.facts().os, session.features().degraded, entries);
   if (missing.empty()) return {};
   return fail(ErrorCode::kUnsupported,
               "the demand cannot be met here, not held: " + explain_missing(missing, entries));

@@ -14,6 +14,7 @@
 #include "app/self_test/probe_modes.h"
 #include "app/self_test/self_test_command.h"
 #include "app/serve_command.h"
+#include "app/why_command.h"
 #include "host/installation.h"
 
 namespace {
@@ -73,8 +74,9 @@ int dispatch(int argc, char** argv) {
     close_inherited(3);
     return loom::app::self_test_command(argc - 2, argv + 2, log);
   }
-  if (first == "run" || first == "plan") {
+  if (first == "run" || first == "plan" || first == "why") {
     keep_inherited_to_ourselves();
+    if (first == "why") return loom::app::why_command(argc - 2, argv + 2, log);
     return first == "run" ? loom::app::run_command(argc - 2, argv + 2, log)
                           : loom::app::plan_command(argc - 2, argv + 2, log);
   }

@@ -1,6 +1,7 @@
 #include "app/person_run.h"
 
 #include <loom/utf8.h>
+#include <loom/view_replay.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,16 +59,10 @@ std::string what_it_is(const MountOperation& operation) {
 // What the command writes there must reach the host: a workspace below the jail's own /tmp would be
 // gone afterwards, and nobody would have said so.
 Result<void> check_writable(const PreparedRun& run) {
+  const ViewReplay shown(run.plan.view);
   for (const AbsolutePath& root : run.policy.writable_roots) {
-    const MountOperation* effective = nullptr;
-    const AbsolutePath real = host::survey_path(root).real;
-    for (const MountOperation& operation : run.plan.view) {
-      if (real.is_within(operation.region)) effective = &operation;
-    }
-    const bool lost = effective != nullptr && effective->mount_class != MountClass::kWritable &&
-                      effective->mount_class != MountClass::kMountReadWrite &&
-                      effective->mount_class != MountClass::kPin;
-    if (lost) {
+    const MountOperation* const effective = shown.effective(host::survey_path(root).real);
+    if (effective != nullptr && !is_host_writable(effective->mount_class)) {
       return fail(ErrorCode::kDenied, "what is written to " + escaped(root.str()) +
                                           " would not be kept: in the jail, " +
                                           effective->region.str() + what_it_is(*effective));
@@ -78,40 +73,53 @@ Result<void> check_writable(const PreparedRun& run) {
 
 }  // namespace
 
-Result<PersonRun> decide_for_person(RunOptions options, Purpose purpose, spdlog::logger& log) {
-  const bool for_show = purpose == Purpose::kShow;
-  const Caller caller = this_caller();
+Result<PersonGrounds> open_for_person(RunOptions& options, Purpose purpose, spdlog::logger& log) {
+  PersonGrounds grounds{.caller = this_caller(), .policy = {}, .session = nullptr};
+  const Caller& caller = grounds.caller;
   if (caller.directory.empty()) {
     return fail(ErrorCode::kSystem, "the current directory does not exist any more");
   }
   resolve_parent_steps(options, caller.directory);
-  LOOM_TRY(Policy policy, policy_for(options, caller));
+  LOOM_TRY(grounds.policy, policy_for(options, caller));
   LOOM_TRY(const host::Installation installation, host::find_installation());
   const auto path = caller.environment.find("PATH");
   const auto base = caller.environment.find(kCgroupBaseVariable);
   const std::string configured = base == caller.environment.end() ? "" : base->second;
-  LOOM_TRY(auto session,
-           Session::open(installation,
-                         {.backend = options.backend,
-                          .search_path = path == caller.environment.end() ? "" : path->second,
-                          .untrusted = writable_regions(policy),
-                          .demand = for_show ? Demand::kBestEffort : options.demand,
-                          .keep_capabilities = options.keep_capabilities,
-                          .deny_unix_sockets = options.deny_unix_sockets,
-                          .cgroup_base = configured_cgroup_base(options.cgroup_base, configured),
-                          .may_need_groups = policy.limits.mem_bytes || policy.limits.pids,
-                          .runs_once = true},
-                         log));
+  const Limits& limits = grounds.policy.limits;
+  LOOM_TRY(grounds.session,
+           Session::open(
+               installation,
+               {.backend = options.backend,
+                .search_path = path == caller.environment.end() ? "" : path->second,
+                .untrusted = writable_regions(grounds.policy),
+                .demand = purpose == Purpose::kRun ? options.demand : Demand::kBestEffort,
+                .keep_capabilities = options.keep_capabilities,
+                .deny_unix_sockets = options.deny_unix_sockets,
+                .cgroup_base = configured_cgroup_base(options.cgroup_base, configured),
+                .may_need_groups = purpose != Purpose::kAsk && (limits.mem_bytes || limits.pids),
+                .runs_once = true,
+                .starts_nothing = purpose == Purpose::kAsk && options.requests_file.empty()},
+               log));
+  return grounds;
+}
+
+Admission<PersonRun> decide_for_person(RunOptions options, Purpose purpose, spdlog::logger& log) {
+  LOOM_TRY(PersonGrounds grounds, open_for_person(options, purpose, log));
+  const Caller& caller = grounds.caller;
+  Policy& policy = grounds.policy;
+  std::unique_ptr<Session>& session = grounds.session;
   LOOM_TRY_VOID(session->finish_probing());
   const bool has_scratch = !policy.scratch.is_tmpfs() || !session->features().degraded;
   RunRequest request{.argv = options.command,
                      .environment = {},
                      .cwd = {},
                      .policy = {},
+                     .exec = {},
                      .id = 1,
-                     .for_show = for_show};
+                     .for_show = purpose != Purpose::kRun};
   LOOM_TRY(request.environment, requested_environment(options, caller, policy, has_scratch));
   LOOM_TRY(request.cwd, directory_of(options, caller, policy));
+  request.exec = exec_in_force(policy, nullptr);
   request.policy = std::move(policy);
   LOOM_TRY(PreparedRun run, prepare_run(*session, std::move(request)));
   if (options.policy_file.empty()) LOOM_TRY_VOID(check_writable(run));

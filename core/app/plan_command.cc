@@ -25,6 +25,8 @@ const char* form_words(MountForm form) {
       return "fresh temporary directory";
     case MountForm::kEmptyDirectory:
       return "hidden: empty, read-only";
+    case MountForm::kClosedDirectory:
+      return "hidden: closed, read-only";
     case MountForm::kNullDevice:
       return "hidden: neither read nor written";
     case MountForm::kProc:
@@ -53,12 +55,49 @@ void print_view(const JailPlan& plan) {
   }
 }
 
+const char* scope_words(ExecScope scope) {
+  switch (scope) {
+    case ExecScope::kAny:
+      return "any";
+    case ExecScope::kDirectory:
+      return "dir";
+    case ExecScope::kFile:
+      return "file";
+    case ExecScope::kName:
+      return "name";
+  }
+  return "";
+}
+
 void print_made(const JailPlan& plan) {
   if (plan.to_make.empty()) return;
   std::printf("made for the run, removed after it:\n");
   for (const MadeName& name : plan.to_make) {
     std::printf("  %s  (%s)\n", escaped(name.path.str()).c_str(),
                 name.intermediate ? "a directory on the way" : "to be hidden");
+  }
+}
+
+void print_rule(const char* polarity, const ExecRule& rule) {
+  const bool named = rule.scope == ExecScope::kName;
+  const std::string place = named ? rule.name : rule.real.str();
+  std::printf("  %-8s%-5s %s", polarity, scope_words(rule.scope), escaped(place).c_str());
+  if (rule.written != place && rule.scope != ExecScope::kAny) {
+    std::printf("  written %s", escaped(rule.written).c_str());
+  }
+  std::printf("\n");
+}
+
+void print_programs(const PreparedRun& run) {
+  if (run.admitted) {
+    std::printf("program: %s\n", escaped(run.admitted->program().real.str()).c_str());
+  }
+  if (!run.exec || !run.exec->restrictive) return;
+  std::printf("what may be executed (a denied path stays denied, whatever is allowed):\n");
+  for (const ExecRule& rule : run.exec->allow) print_rule("allow", rule);
+  for (const ExecRule& rule : run.exec->deny) print_rule("deny", rule);
+  for (const AbsolutePath& file : run.exec->support) {
+    std::printf("  %-8s%-5s %s\n", "support", "file", escaped(file.str()).c_str());
   }
 }
 
@@ -103,7 +142,7 @@ int plan_command(int argc, const char* const* argv, spdlog::logger& log) {
   auto decided = decide_for_person(parsed.options, Purpose::kShow, log);
   const auto audited = decided ? audit_run(*decided->session, decided->run) : Result<void>();
   if (!decided || !audited) {
-    const Error& error = decided ? audited.error() : decided.error();
+    const Error& error = decided ? audited.error() : decided.error().error;
     std::fprintf(stderr, "loom-exec: %s\n", printable(error.message).c_str());
     return kNotSetUp;
   }
@@ -111,9 +150,11 @@ int plan_command(int argc, const char* const* argv, spdlog::logger& log) {
   const PreparedRun& run = decided->run;
   print_view(run.plan);
   print_made(run.plan);
+  print_programs(run);
   print_list("in every report", run.audit.always);
   print_list("claimed once the jail has reported", run.audit.when_witnessed);
   print_list("claimed beside it", run.audit.extras);
+  print_list("claimed of the policy", run.extras);
   print_list("wider than asked", run.audit.widened, "skip:");
   print_list("notes", run.plan.notes);
   if (!run.plan.canonical_argv.empty()) print_options(run.plan.canonical_argv);

@@ -8,16 +8,19 @@
 #include <vector>
 
 #include "app/ceilings_in_reach.h"
+#include "app/exec_grounds.h"
 #include "app/gather_facts.h"
 #include "app/known_unmet.h"
 #include "app/make_names.h"
 #include "environment/build_environment.h"
 #include "host/path_survey.h"
+#include "report/entry_text.h"
 
 namespace loom::app {
 namespace {
 
 constexpr int kMaxPlanTries = 10;
+constexpr std::uint32_t kExecVersion = 3;  // of policies: the first with an exec table
 
 Result<void> check_directory(const std::string& cwd) {
   if (cwd.empty()) return {};
@@ -46,18 +49,24 @@ std::vector<AbsolutePath> usable_directories(const std::vector<AbsolutePath>& ca
   return usable;
 }
 
-Command make_command(const Session& session, RunRequest& request, const Survey& survey) {
-  const auto wanted = request.environment.find("PATH");
-  const std::string requested = wanted == request.environment.end() ? "" : wanted->second;
+Command make_command(const Session& session, RunRequest& request, const std::string& requested_path,
+                     const Survey& survey) {
   std::vector<AbsolutePath> directories = usable_directories(
-      path_candidates(requested, session.options().search_path, survey.search_excluded),
+      path_candidates(requested_path, session.options().search_path, survey.search_excluded),
       survey.search_excluded);
   return {.argv = std::move(request.argv),
           .environment = build_environment({.requested = std::move(request.environment),
                                             .allow = request.policy.env_allow,
                                             .path_directories = std::move(directories),
                                             .scratch_dir = survey.scratch_dir}),
-          .cwd = request.cwd};
+          .cwd = request.cwd,
+          .program = std::nullopt};
+}
+
+void scrub(PreparedRun& run) {
+  for (const std::string& name : scrub_loader_variables(run.command.environment)) {
+    run.extras.push_back("scrubbed:env=" + name);
+  }
 }
 
 Result<void> look_and_plan(Session& session, const Survey& survey, PlanRequest& question,
@@ -95,6 +104,61 @@ Result<void> settle_plan(Session& session, const Survey& survey, PlanRequest& qu
   return fail(ErrorCode::kDenied, changed + ", " + std::to_string(kMaxPlanTries) + " times");
 }
 
+// What a version-3 launch is judged by. The snapshot is taken before the first plan, so that one
+// look at the policy's paths serves everything.
+Result<guard::Snapshot> freeze_policy(Session& session, const RunRequest& request,
+                                      const std::string& requested_path, const Survey& survey) {
+  guard::FreezeGrounds grounds{.floor = floor_of(survey),
+                               .written_before = session.written_before()};
+  LOOM_TRY(const std::vector<MountFact> mounts,
+           mounts_to_freeze_by(session, survey, grounds.written_before, request.exec));
+  grounds.mounts = &mounts;
+  return guard::Snapshot::take(
+      request.policy, request.exec,
+      search_path_of(requested_path, session.options().search_path, survey, grounds), request.layer,
+      grounds);
+}
+
+// The view does not depend on the program, so it is the one that the program was judged by.
+Result<void> plan_with_program(Session& session, const PlanRequest& question, PreparedRun& run) {
+  LOOM_TRY(JailPlan plan, session.backend().plan(question));
+  if (plan.view != run.plan.view || plan.to_make.size() != run.plan.to_make.size()) {
+    return fail(ErrorCode::kBackend, "plan: the view changed with the program");
+  }
+  run.plan = std::move(plan);
+  return {};
+}
+
+// Whoever is told that no rule allows a program may have written one that was dropped.
+void explain_dropped(const guard::Snapshot& snapshot, Denial& denial) {
+  if (!denial.real || denial.reason != "not_allowed") return;
+  const auto real = AbsolutePath::parse(*denial.real);
+  if (!real || real->is_root()) return;
+  const std::string* const remark = snapshot.why_dropped(law::Subject::file(*real));
+  if (remark != nullptr) denial.hint = one_line(*remark);
+}
+
+Admission<void> admit_program(Session& session, const Survey& survey,
+                              const guard::Snapshot& snapshot, PlanRequest& question,
+                              PreparedRun& run) {
+  LOOM_TRY(run.mounts, mounts_that_matter(session, snapshot));
+  const guard::ShownView shown = shown_view_of(run.plan, survey, question.facts, run.mounts);
+  const guard::Guard guard(snapshot, shown, session.pins());
+  auto admitted = guard::admit(guard, run.command.argv.front(), run.command.cwd, session.linkers());
+  if (!admitted) {
+    explain_dropped(snapshot, admitted.error());
+    return tl::unexpected<Refusal>(std::move(admitted).error());
+  }
+  run.admitted = std::move(*admitted);
+  for (std::string& entry : describe_entries(guard, shown)) run.extras.push_back(std::move(entry));
+  run.needs_exec_layer = question.exec->restrictive && question.exec->required;
+  question.command.program = run.admitted->program();
+  question.exec->support = run.admitted->kernel_table().support();
+  LOOM_TRY_VOID(plan_with_program(session, question, run));
+  run.exec = question.exec;
+  return {};
+}
+
 // Where no pid namespace ends a jail with its first process, the caretaker ends it: whoever left
 // the group, and everybody when the helper is killed.
 Result<void> engage_caretaker(Session& session, PreparedRun& run) {
@@ -108,7 +172,7 @@ Result<void> engage_caretaker(Session& session, PreparedRun& run) {
 
 }  // namespace
 
-Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
+Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
   LOOM_TRY_VOID(check_directory(request.cwd));
   LOOM_TRY_VOID(session.finish_probing());
   JailBackend& backend = session.backend();
@@ -119,10 +183,22 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
   LOOM_TRY(const Survey* const survey, session.survey(request.policy));
   PreparedRun run;
   run.id = request.id;
-  run.command = make_command(session, request, *survey);
+  const auto wanted = request.environment.find("PATH");
+  const std::string requested_path = wanted == request.environment.end() ? "" : wanted->second;
+  run.command = make_command(session, request, requested_path, *survey);
+  std::optional<guard::Snapshot> snapshot;
+  std::optional<ExecRules> rules;
+  if (request.exec.version >= kExecVersion) {
+    LOOM_TRY(snapshot, freeze_policy(session, request, requested_path, *survey));
+    rules = snapshot->rules();
+    run.remarks = snapshot->remarks();
+    if (rules->restrictive) scrub(run);
+  }
   run.policy = std::move(request.policy);
+  if (!request.for_show) session.remember_written(run.policy);
   PlanRequest question{.policy = run.policy,
                        .command = run.command,
+                       .exec = std::move(rules),
                        .demand = session.options().demand,
                        .deny_unix_sockets = session.options().deny_unix_sockets,
                        .explain_filter = request.for_show,
@@ -130,6 +206,7 @@ Result<PreparedRun> prepare_run(Session& session, RunRequest request) {
                        .facts = {},
                        .nonce = session.next_nonce()};
   LOOM_TRY_VOID(settle_plan(session, *survey, question, run, request.for_show));
+  if (snapshot) LOOM_TRY_VOID(admit_program(session, *survey, *snapshot, question, run));
   if (request.for_show && !run.plan.to_make.empty()) return run;  // not what would be rendered
   LOOM_TRY(run.launch, backend.render(run.plan));
   if (session.options().demand != Demand::kBestEffort) {

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "app/session.h"
+#include "guard/admission.h"
 #include "host/caretaker.h"
+#include "policy/exec_layers.h"
+#include "report/denial.h"
 
 namespace loom::app {
 
@@ -18,8 +21,10 @@ struct RunRequest {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;  // requested; the policy's env_allow filters it
   std::string cwd;
-  Policy policy;         // in force
-  std::uint64_t id = 1;  // the caller's; names the run's control group
+  Policy policy;          // in force
+  ExecInForce exec{};     // what all policies of the launch say about programs
+  std::size_t layer = 0;  // of `policy`, for records: 1 when it came with the start
+  std::uint64_t id = 1;   // the caller's; names the run's control group
   // Nothing will run, so nothing is made on the host: the plan says what would be.
   bool for_show = false;
 };
@@ -36,14 +41,24 @@ struct PreparedRun {
   // Of plan.to_make, from the last look at the host to the end of the run; none when there are
   // none.
   std::optional<host::MadeNames> made;
+  // Of a version-3 launch: the program that was judged, and what is told to the kernel.
+  std::optional<guard::Admitted> admitted{};
+  std::vector<MountFact> mounts{};  // that show again what matters to the guard
+  std::optional<ExecRules> exec{};  // as the plan was asked
+  // What the exec table does not hold as it was written: "mounts: …", without "skip:".
+  std::vector<std::string> remarks{};
+  bool needs_exec_layer = false;      // the exec table must be held by the kernel
+  std::vector<std::string> extras{};  // what the host claims of the policy: "exec-dead=1"
 };
 
 inline constexpr std::size_t kMaxDirectoryBytes = 4'095;  // D19
 
 // The whole story up to the start: survey, facts, environment, plan, what must be on the host for
 // it and once more facts and plan, render, and, where there is a demand, audit and the part of the
-// demand that is known before anything runs. Every error is a refusal that names the thing.
-[[nodiscard]] Result<PreparedRun> prepare_run(Session& session, RunRequest request);
+// demand that is known before anything runs. For version 3 the exec table is frozen before the
+// plan, the program is admitted on its view, and the plan is made again with both. Every error is a
+// refusal that names the thing.
+[[nodiscard]] Admission<PreparedRun> prepare_run(Session& session, RunRequest request);
 
 // The audit of a prepared run; once. Without a demand it waits for the start, so that it costs
 // nothing while the jail is being set up.

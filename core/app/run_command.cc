@@ -32,7 +32,7 @@ constexpr int kOutputLost = 1;  // the command succeeded, and what it printed di
 class Terminal {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Terminal>> open();
-  [[nodiscard]] Result<ExecResult> run(Session& session, PreparedRun run);
+  [[nodiscard]] Admission<ExecResult> run(Session& session, PreparedRun run);
   // Why output was lost, when nobody chose to stop reading it; empty otherwise.
   [[nodiscard]] const std::string& lost_output() const noexcept { return lost_output_; }
 
@@ -76,7 +76,7 @@ Result<std::unique_ptr<Terminal>> Terminal::open() {
       new Terminal(std::move(out), std::move(err), std::move(signals)));
 }
 
-Result<ExecResult> Terminal::run(Session& session, PreparedRun prepared) {
+Admission<ExecResult> Terminal::run(Session& session, PreparedRun prepared) {
   ExecutionEvents events{.on_output =
                              [this](Stream stream, ByteView data, std::uint64_t, bool) {
                                Output& output = stream == Stream::kStdout ? out_ : err_;
@@ -180,27 +180,41 @@ void Terminal::take_signal() {
   asked_ = true;
 }
 
-void write_report(ReportForm form, const ReportTarget& report, const ExecResult& result) {
+void write_report(ReportForm form, const ReportTarget& report, const ExecResult& result,
+                  const Denial* denial = nullptr) {
   if (form == ReportForm::kNone) return;
-  const auto written = report.write(form == ReportForm::kJson ? render_json_report(result)
+  const auto written = report.write(form == ReportForm::kJson ? render_json_report(result, denial)
                                                               : render_human_report(result));
   if (!written) std::fprintf(stderr, "loom-exec: %s\n", printable(written.error().message).c_str());
 }
 
+// What a shell would show: of a program that is not there 127, of one that cannot be run 126.
+int refused_status(const std::optional<Denial>& denial) {
+  if (denial && denial->reason == "not_found") return kNotFound;
+  if (denial && denial->reason == "not_executable") return kNotExecutable;
+  return kNotSetUp;
+}
+
 // Nothing ran. A program that asked for JSON gets the refusal in the same form as a report.
-int refuse(const RunOptions& options, const ReportTarget& report, const std::string& message) {
-  std::fprintf(stderr, "loom-exec: %s\nloom-exec: the command was not run\n",
-               printable(message).c_str());
+int refuse(const RunOptions& options, const ReportTarget& report, const Refusal& refusal) {
+  const std::string& message = refusal.error.message;
+  const std::string program = options.command.empty() ? "" : options.command.front();
+  const std::optional<Denial> denial =
+      refusal.denial ? refusal.denial : launch_denial(refusal.error, program);
+  const std::string words =
+      denial ? render_human_denial(*denial) : "loom-exec: " + printable(message) + "\n";
+  std::fprintf(stderr, "%sloom-exec: the command was not run\n", words.c_str());
+  const int status = refused_status(denial);
   if (options.report == ReportForm::kJson) {
     ExecResult nothing;
-    nothing.code = kNotSetUp;
-    nothing.outcome = {.outcome = OutcomeClass::kSetup,
+    nothing.code = status;
+    nothing.outcome = {.outcome = status == kNotSetUp ? OutcomeClass::kSetup : OutcomeClass::kExec,
                        .detail = message,
                        .first_cause = "refused before the start",
-                       .shell_status = kNotSetUp};
-    write_report(options.report, report, nothing);
+                       .shell_status = status};
+    write_report(options.report, report, nothing, denial ? &*denial : nullptr);
   }
-  return kNotSetUp;
+  return status;
 }
 
 }  // namespace
@@ -210,13 +224,13 @@ int run_command(int argc, const char* const* argv, spdlog::logger& log) {
   if (parsed.exit_status) return *parsed.exit_status;
   const RunOptions& options = parsed.options;
   auto report = ReportTarget::open(options.report_file);
-  if (!report) return refuse(options, ReportTarget(), report.error().message);
+  if (!report) return refuse(options, ReportTarget(), report.error());
   auto decided = decide_for_person(options, Purpose::kRun, log);
-  if (!decided) return refuse(options, *report, decided.error().message);
+  if (!decided) return refuse(options, *report, decided.error());
   auto terminal = Terminal::open();
-  if (!terminal) return refuse(options, *report, terminal.error().message);
+  if (!terminal) return refuse(options, *report, terminal.error());
   const auto result = (*terminal)->run(*decided->session, std::move(decided->run));
-  if (!result) return refuse(options, *report, result.error().message);
+  if (!result) return refuse(options, *report, result.error());
   write_report(options.report, *report, *result);
   const int status = result->outcome.shell_status;
   if ((*terminal)->lost_output().empty()) return status;

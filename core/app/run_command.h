@@ -4,7 +4,10 @@
 
 namespace loom::app {
 
-inline constexpr int kNotSetUp = 125;  // exit status of `run`: the jail was not set up
+// Exit statuses of `run` where nothing ran (docs/run.md 4).
+inline constexpr int kNotSetUp = 125;       // the jail was not set up
+inline constexpr int kNotExecutable = 126;  // the program cannot be executed
+inline constexpr int kNotFound = 127;       // the program is not there
 
 // `loom-exec run`: one command for a person. Returns the exit status (docs/run.md).
 [[nodiscard]] int run_command(int argc, const char* const* argv, spdlog::logger& log);

@@ -1,5 +1,6 @@
 #include "app/run_options.h"
 
+#include <loom/check.h>
 #include <loom/utf8.h>
 
 #include <CLI/CLI.hpp>
@@ -90,7 +91,7 @@ void take_words(const TypedWords& typed, RunOptions& options) {
   options.deny_unix_sockets = typed.unix_sockets == "deny";
 }
 
-void add_other_options(CLI::App& app, RunOptions& options, TypedWords& typed, bool runs) {
+void add_other_options(CLI::App& app, RunOptions& options, TypedWords& typed) {
   app.add_option("--env", options.env, "NAME or NAME=VALUE that the command sees");
   app.add_option("--cwd", options.cwd, "Directory the command starts in");
   app.add_option("--backend", options.backend, "Backend, by name or absolute path");
@@ -104,14 +105,52 @@ void add_other_options(CLI::App& app, RunOptions& options, TypedWords& typed, bo
   app.add_option("--demand", typed.demand,
                  "What must hold: best-effort, platform (default) or full")
       ->check(CLI::IsMember({"best-effort", "platform", "full"}));
-  if (!runs) {
-    app.add_flag("--filter", options.show_filter,
-                 "Print which system calls would be refused, and nothing else; needs no command");
-    return;
-  }
+}
+
+void add_run_options(CLI::App& app, RunOptions& options, TypedWords& typed) {
   app.add_option("--report", typed.report, "human (default), json or none")
       ->check(CLI::IsMember({"human", "json", "none"}));
   app.add_option("--report-file", options.report_file, "Where the report goes (default: stderr)");
+}
+
+void add_plan_options(CLI::App& app, RunOptions& options) {
+  app.add_flag("--filter", options.show_filter,
+               "Print which system calls would be refused, and nothing else; needs no command");
+}
+
+void add_why_options(CLI::App& app, RunOptions& options) {
+  // Or an option would take the question's words for further values of its own.
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() > 1) option->allow_extra_args(false);
+  }
+  app.add_flag("--json", options.json, "Answer with one line of JSON");
+  app.add_option("--requests", options.requests_file,
+                 "File (- is standard input) with questions, each field ended by a NUL byte: an "
+                 "operation, a path, and for rename the new path; answers are lines of JSON");
+  app.add_option("question", options.question,
+                 "read|list|write|create|remove|rename|execute PATH [TO]");
+}
+
+struct Subcommand {
+  std::string_view name;
+  const char* description;
+  const char* usage;
+};
+constexpr std::array<Subcommand, 3> kSubcommands = {{
+    {"run", "Runs a command in a jail and says what held: loom-exec run [options] -- COMMAND…",
+     "no command: loom-exec run [options] -- COMMAND…"},
+    {"plan", "Prints what a run would do: loom-exec plan [options] -- COMMAND…",
+     "no command: loom-exec plan [options] -- COMMAND…"},
+    {"why",
+     "Says whether a command could do something, and what decides: loom-exec why [options] "
+     "OPERATION PATH [TO]",
+     "no question: loom-exec why [options] OPERATION PATH [TO]"},
+}};
+
+// Whether the words after the options are enough to go on.
+bool is_complete(std::string_view subcommand, const RunOptions& options) {
+  if (subcommand != "why") return !options.command.empty() || options.show_filter;
+  return options.question.empty() != options.requests_file.empty();
 }
 
 // A usage error explained, or help given; the exit status for either.
@@ -164,17 +203,19 @@ std::vector<std::string> allowed_variables(const RunOptions& options) {
 
 ParsedOptions parse_run_options(const char* subcommand, int argc, const char* const* argv) {
   ParsedOptions parsed;
-  const bool runs = std::string_view(subcommand) == "run";
-  CLI::App app(
-      runs ? "Runs a command in a jail and says what held: loom-exec run [options] -- COMMAND…"
-           : "Prints what a run would do: loom-exec plan [options] -- COMMAND…",
-      std::string("loom-exec ") + subcommand);
+  const auto known = std::find_if(kSubcommands.begin(), kSubcommands.end(),
+                                  [&](const Subcommand& each) { return each.name == subcommand; });
+  LOOM_CHECK(known != kSubcommands.end());
+  CLI::App app(known->description, std::string("loom-exec ") + subcommand);
   RunOptions& options = parsed.options;
   add_policy_options(app, options);
   app.add_option("--policy", options.policy_file,
                  "Policy document (msgpack or JSON) instead of options");
   TypedWords typed;
-  add_other_options(app, options, typed, runs);
+  add_other_options(app, options, typed);
+  if (known->name == "run") add_run_options(app, options, typed);
+  if (known->name == "plan") add_plan_options(app, options);
+  if (known->name == "why") add_why_options(app, options);
   CLI::Option* policy = app.get_option("--policy");
   for (const CLI::Option* other : app.get_options()) {
     if (other->get_group() == "Policy") policy->excludes(app.get_option(other->get_name()));
@@ -188,8 +229,11 @@ ParsedOptions parse_run_options(const char* subcommand, int argc, const char* co
     return parsed;
   }
   take_words(typed, options);
-  if (options.command.empty() && !options.show_filter) {
-    std::fprintf(stderr, "loom-exec: no command: loom-exec %s [options] -- COMMAND…\n", subcommand);
+  // What is behind the mark is meant as it is, even if it looks like an option.
+  if (known->name == "why")
+    options.question.insert(options.question.end(), options.command.begin(), options.command.end());
+  if (!is_complete(known->name, options)) {
+    std::fprintf(stderr, "loom-exec: %s\n", known->usage);
     parsed.exit_status = kUsageError;
   }
   return parsed;

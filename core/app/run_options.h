@@ -14,7 +14,7 @@ namespace loom::app {
 
 enum class ReportForm : std::uint8_t { kHuman, kJson, kNone };
 
-// `loom-exec run` and `loom-exec plan`, as typed (docs/run.md).
+// `loom-exec run`, `loom-exec plan` and `loom-exec why`, as typed (docs/run.md).
 struct RunOptions {
   std::string workspace{};  // empty: the current directory
   std::vector<std::string> read{};
@@ -35,6 +35,10 @@ struct RunOptions {
   std::string report_file{};  // empty: standard error
   bool show_filter = false;   // `plan` only: the system-call filter and nothing else
   std::vector<std::string> command{};
+  // `why` only
+  std::vector<std::string> question{};  // operation and paths
+  bool json = false;
+  std::string requests_file{};  // questions instead of one; "-" is standard input
 };
 
 // Every path of the options that has a ".." in it as the kernel would resolve it now: behind a

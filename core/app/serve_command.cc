@@ -130,6 +130,8 @@ void print_usage() {
       "       loom-exec run [options] -- COMMAND…                         run one command in a "
       "jail\n"
       "       loom-exec plan [options] -- COMMAND…                        show what run would do\n"
+      "       loom-exec why [options] OPERATION PATH [TO]                 say what decides about a "
+      "path\n"
       "       loom-exec --publish-git-identity POLICY_BASE64 WORKSPACE ENTRIES_JSON\n"
       "                                                                   write one git identity\n"
       "       loom-exec --self-test [--backend NAME|PATH] [--cgroup-base DIR]\n"

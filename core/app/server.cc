@@ -19,11 +19,14 @@ constexpr short kHangUpOnly = POLLPRI | POLLRDHUP;
 // Replies that a broker does not read. Far above kMaxPendingOutput, so that a cancel still gets
 // through while only output waits.
 constexpr std::size_t kMaxPendingReplies = 8u << 20;
+constexpr std::string_view kPolicyFeature = "policy-v3";
 constexpr std::string_view kPeerName = "exec-helper";
 
 std::vector<std::string> hello_features(const Features& features) {
   std::vector<std::string> tags = features.tags;
   tags.emplace_back(kOutcomeFeature);
+  tags.emplace_back(kPolicyFeature);
+  tags.emplace_back(kDenialFeature);
   return tags;
 }
 
@@ -189,8 +192,12 @@ void Server::take_hello(const Frame& frame) {
   }
   if (greeted_) return;
   greeted_ = true;
-  outcome_wanted_ = std::find(hello->features.begin(), hello->features.end(), kOutcomeFeature) !=
-                    hello->features.end();
+  const auto lists = [&hello](std::string_view feature) {
+    return std::find(hello->features.begin(), hello->features.end(), feature) !=
+           hello->features.end();
+  };
+  outcome_wanted_ = lists(kOutcomeFeature);
+  denial_wanted_ = lists(kDenialFeature);
 }
 
 void Server::take_exec_start(const Frame& frame) {
@@ -209,18 +216,30 @@ void Server::take_exec_start(const Frame& frame) {
                      .environment = std::move(start_body->env),
                      .cwd = std::move(start_body->cwd),
                      .policy = base_policy_,
+                     .exec = exec_in_force(base_policy_, nullptr),
                      .id = frame.id};
   if (start_body->policy != nullptr) {
     auto policy = decode_policy(*start_body->policy);
     if (!policy) return send_error(frame.id, WireError::kBadPolicy, policy.error().message);
+    request.exec = exec_in_force(base_policy_, &*policy);
+    request.layer = 1;
     request.policy = std::move(*policy);
   }
+  const std::string program = request.argv.front();
   if (const auto started = start(frame.id, std::move(request)); !started) {
-    send_error(frame.id, WireError::kSpawnFailed, started.error().message);
+    refuse_start(frame.id, started.error(), program);
   }
 }
 
-Result<void> Server::start(std::uint64_t id, RunRequest request) {
+void Server::refuse_start(std::uint64_t id, const Refusal& refusal, std::string_view program) {
+  const std::optional<Denial> denial =
+      refusal.denial ? refusal.denial : launch_denial(refusal.error, program);
+  if (denial) session_.log(LogLevel::kWarning, "denial: " + denial_json(*denial));
+  send(encode_error_frame(id, WireError::kSpawnFailed, refusal.error.message,
+                          denial && denial_wanted_ ? &*denial : nullptr));
+}
+
+Admission<void> Server::start(std::uint64_t id, RunRequest request) {
   LOOM_TRY(PreparedRun run, prepare_run(session_, std::move(request)));
   ExecutionEvents events{
       .on_output =

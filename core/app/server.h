@@ -52,7 +52,8 @@ class Server {
   host::StdinAnswer answer_stdin(const Frame& frame);
   void take_shutdown(const Frame& frame);
 
-  [[nodiscard]] Result<void> start(std::uint64_t id, RunRequest request);
+  [[nodiscard]] Admission<void> start(std::uint64_t id, RunRequest request);
+  void refuse_start(std::uint64_t id, const Refusal& refusal, std::string_view program);
   void execution_ended(std::uint64_t id, const ExecResult& result);
   void retry_held_stdin();
   void close(int status, const char* cause);
@@ -66,6 +67,7 @@ class Server {
   FrameReader reader_;
   bool greeted_ = false;         // the broker's hello was accepted
   bool outcome_wanted_ = false;  // both hellos list exec-outcome-v1
+  bool denial_wanted_ = false;   // both hellos list denial-v1
   bool input_open_ = true;
   bool input_waits_ = false;  // frames were left in reader_ because something must be read first
   bool output_broken_ = false;

@@ -118,7 +118,9 @@ Result<std::unique_ptr<Session>> Session::open(const host::Installation& install
 
 Result<void> Session::load(const host::Installation& installation) {
   LOOM_TRY(const std::string file, host::backend_file(installation, options_.backend));
-  LOOM_TRY(const loom_backend_v1* table, host::load_backend(file));
+  const auto image =
+      options_.starts_nothing ? host::BackendImage::kFile : host::BackendImage::kSealedCopy;
+  LOOM_TRY(const loom_backend_v1* table, host::load_backend(file, image));
   LOOM_TRY(backend_, make_table_backend(*table, *this));
   return {};
 }
@@ -148,6 +150,24 @@ ImageHandles Session::images() const {
   return {.launcher = launcher_.handle.get(),
           .stage2 = stage2_.handle.get(),
           .given_back = limits_.before};
+}
+
+void Session::remember_written(const Policy& policy) {
+  for (AbsolutePath& region : writable_regions(policy)) {
+    const bool known =
+        std::find(written_before_.begin(), written_before_.end(), region) != written_before_.end();
+    if (!known && written_before_.size() < kMaxWrittenBefore) {
+      written_before_.push_back(std::move(region));
+    }
+  }
+}
+
+std::vector<FileIdentity> Session::pins() const {
+  std::vector<FileIdentity> identities;
+  for (const PieceFact& piece : {facts_.launcher, facts_.stage2}) {
+    if (piece.present && piece.identity != FileIdentity{}) identities.push_back(piece.identity);
+  }
+  return identities;
 }
 
 std::string Session::next_nonce() { return std::to_string(++runs_); }
@@ -194,18 +214,21 @@ Result<const Survey*> Session::survey(const Policy& policy) {
   return &survey_;
 }
 
-Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams,
-                                  std::uint64_t id) {
+Admission<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams,
+                                     std::uint64_t id, guard::ExecObjects* exec) {
   LOOM_TRY(std::vector<std::string> extras, check_pins(launch));
   PendingStart pending{.launch = &launch,
                        .streams = &streams,
                        .id = id,
+                       .exec = exec,
                        .child = std::nullopt,
                        .group = std::nullopt,
                        .no_group = {}};
   pending_ = &pending;
   auto started = backend_->start(launch);
   pending_ = nullptr;
+  UniqueFd exec_rules(started ? started->exec_rules : -1);
+  std::optional<Denial> denial = std::exchange(exec_denial_, std::nullopt);
   if (!started) {
     // The process that a failing backend left behind is ours, and nothing may run on.
     if (pending.child) {
@@ -216,14 +239,17 @@ Result<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& 
       pending.group->kill_all();
       static_cast<void>(pending.group->try_remove().has_value());
     }
-    return tl::unexpected(std::move(started).error());
+    if (denial) return tl::unexpected<Refusal>(std::move(*denial));
+    return tl::unexpected<Refusal>(std::move(started).error());
   }
   if (!pending.child) return fail(ErrorCode::kBackend, "start: the backend spawned nothing");
   return StartedRun{.child = std::move(*pending.child),
                     .entries = std::move(started->entries),
                     .group = std::move(pending.group),
                     .no_group = std::move(pending.no_group),
-                    .extras = std::move(extras)};
+                    .extras = std::move(extras),
+                    .exec_rules = std::move(exec_rules),
+                    .exec_entry = std::move(started->exec_entry)};
 }
 
 Result<host::Caretaker*> Session::caretaker() {
@@ -286,6 +312,17 @@ Result<TrialResult> Session::try_launch(const LaunchSpec& launch, std::uint32_t 
   if (child.failure) return not_executed(child, launch);
   constexpr std::uint32_t kLongestTrial = 60'000;
   return watch_trial(child, read_end.get(), static_cast<int>(std::min(deadline_ms, kLongestTrial)));
+}
+
+Result<ExecObject> Session::next_exec_object() {
+  if (pending_ == nullptr || pending_->exec == nullptr) {
+    return fail(ErrorCode::kBackend,
+                "next_exec_object: no launch that wants exec rules is starting");
+  }
+  auto object = pending_->exec->next();
+  if (object) return *object;
+  exec_denial_ = std::move(object).error();
+  return fail(ErrorCode::kDenied, exec_denial_->text);
 }
 
 Result<std::vector<std::int32_t>> Session::children(std::int32_t pid) {

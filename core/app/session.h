@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "app/launch_child.h"
+#include "guard/exec_objects.h"
+#include "guard/linker_names.h"
 #include "host/caretaker.h"
 #include "host/control_group.h"
 #include "host/control_group_base.h"
@@ -15,6 +17,7 @@
 #include "host/own_limits.h"
 #include "host/own_mounts.h"
 #include "host/pinned_program.h"
+#include "report/denial.h"
 
 namespace spdlog {
 class logger;
@@ -34,6 +37,8 @@ struct SessionOptions {
   bool may_need_groups = true;  // false: it is known that no run will have a ceiling
   // No second run will need to know whether the launcher changed after the first.
   bool runs_once = false;
+  // No command is started, and soon this process ends: nobody gets to rewrite the backend's file.
+  bool starts_nothing = false;
 };
 
 // The operator's base for control groups in the environment, where no flag names one.
@@ -41,6 +46,8 @@ inline constexpr const char* kCgroupBaseVariable = "LOOM_CGROUP_BASE";
 
 // The flag's value unless it is empty, else the variable's without the white space around it.
 [[nodiscard]] std::string configured_cgroup_base(std::string_view flag, std::string_view variable);
+
+inline constexpr std::size_t kMaxWrittenBefore = 1'024;
 
 // The host regions a command under `policy` may write: no program that the helper runs comes from
 // there.
@@ -52,6 +59,8 @@ struct StartedRun {
   std::optional<host::ControlGroup> group;  // holds the ceilings, when the child is in it
   std::string no_group;                     // why it is not, when ceilings were asked for
   std::vector<std::string> extras;          // what the host claims of the programs it started
+  UniqueFd exec_rules;                      // goes with the commit; none: there are no exec rules
+  std::string exec_entry;                   // what is claimed once they are in force
 };
 
 // One loaded backend with the programs it needs and what this machine offers it. Also the backend's
@@ -71,6 +80,17 @@ class Session final : public HostServices {
   [[nodiscard]] const Features& features() const noexcept { return features_; }
   // Without paths; those belong to one run.
   [[nodiscard]] const HostFacts& facts() const noexcept { return facts_; }
+  // The programs that the helper itself runs: nothing is done for a command that would change them.
+  [[nodiscard]] std::vector<FileIdentity> pins() const;
+  // What the base policy, and each policy that a run of this helper had, let a command write: what
+  // lies there may have been put there for the next run.
+  [[nodiscard]] const std::vector<AbsolutePath>& written_before() const noexcept {
+    return written_before_;
+  }
+  // At most kMaxWrittenBefore are remembered.
+  void remember_written(const Policy& policy);
+  // The system's linkers, remembered between launches.
+  [[nodiscard]] guard::LinkerNames& linkers() noexcept { return linkers_; }
   // A name no other run of this helper has.
   [[nodiscard]] std::string next_nonce();
 
@@ -87,10 +107,11 @@ class Session final : public HostServices {
   // The mounts of the host, as they are now. Valid until the next call.
   [[nodiscard]] Result<const host::ReachableMounts*> mounts() { return own_mounts_.now(); }
 
-  // Has the backend start `launch`, connected to `streams`. `id` names its control group. kDenied,
-  // "pin_changed: …", when a program that it runs was rewritten since the helper started.
-  [[nodiscard]] Result<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams,
-                                         std::uint64_t id);
+  // Has the backend start `launch`, connected to `streams`. `id` names its control group. `exec`:
+  // what the launch's exec rules are made of; null: it wants none. A record comes with refusals
+  // that have one ("pin_changed": a program that it runs was rewritten since the helper started).
+  [[nodiscard]] Admission<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams,
+                                            std::uint64_t id, guard::ExecObjects* exec = nullptr);
 
   // The helper's caretaker, alive: forked when it is first asked for, and anew after it was killed.
   [[nodiscard]] Result<host::Caretaker*> caretaker();
@@ -101,6 +122,7 @@ class Session final : public HostServices {
   void log(LogLevel level, std::string_view utf8) override;
   Result<TrialResult> try_launch(const LaunchSpec& launch, std::uint32_t deadline_ms) override;
   Result<std::int32_t> spawn(const LaunchSpec& launch) override;
+  Result<ExecObject> next_exec_object() override;
   Result<std::vector<std::int32_t>> children(std::int32_t pid) override;
 
  private:
@@ -108,11 +130,13 @@ class Session final : public HostServices {
     const LaunchSpec* launch;
     const ChildStreams* streams;
     std::uint64_t id;
+    guard::ExecObjects* exec;
     std::optional<host::SpawnedChild> child;
     std::optional<host::ControlGroup> group;
     std::string no_group;
   };
-  Session(SessionOptions options, spdlog::logger& log) : options_(std::move(options)), log_(log) {}
+  Session(SessionOptions options, spdlog::logger& log)
+      : options_(std::move(options)), log_(log), written_before_(options_.untrusted) {}
   [[nodiscard]] Result<void> load(const host::Installation& installation);
   [[nodiscard]] Result<void> pin_pieces(const host::Installation& installation);
   [[nodiscard]] ImageHandles images() const;
@@ -130,9 +154,12 @@ class Session final : public HostServices {
   std::optional<Policy> surveyed_;  // the policy that survey_ answers
   Survey survey_;
   std::shared_ptr<host::Caretaker> caretaker_;
+  guard::LinkerNames linkers_;
+  std::vector<AbsolutePath> written_before_;
   host::OwnMounts own_mounts_;
-  PendingStart* pending_ = nullptr;  // set only while the backend's start runs
-  bool probing_launches_ = false;    // true only while probe(kBeforePlan) runs
+  std::optional<Denial> exec_denial_;  // why next_exec_object refused, until start returns
+  PendingStart* pending_ = nullptr;    // set only while the backend's start runs
+  bool probing_launches_ = false;      // true only while probe(kBeforePlan) runs
   bool probed_ = false;
   bool stage2_sealed_ = false;
   std::uint64_t runs_ = 0;

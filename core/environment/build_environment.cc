@@ -75,4 +75,18 @@ std::vector<std::string> build_environment(const EnvironmentRequest& request) {
   return environment;
 }
 
+std::vector<std::string> scrub_loader_variables(std::vector<std::string>& environment) {
+  const auto is_kept = [](const std::string& variable) {
+    const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
+    return !name.starts_with("LD_") && !name.starts_with("DYLD_") && name != "GLIBC_TUNABLES";
+  };
+  const auto first = std::stable_partition(environment.begin(), environment.end(), is_kept);
+  std::vector<std::string> names;
+  for (auto each = first; each != environment.end(); ++each) {
+    names.push_back(each->substr(0, each->find('=')));
+  }
+  environment.erase(first, environment.end());
+  return names;
+}
+
 }  // namespace loom

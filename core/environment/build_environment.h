@@ -36,4 +36,9 @@ struct EnvironmentRequest {
 // (D19).
 [[nodiscard]] std::vector<std::string> build_environment(const EnvironmentRequest& request);
 
+// Takes the variables out that make a dynamic linker run code nobody judged, whatever env_allow
+// lists: LD_*, DYLD_*, GLIBC_TUNABLES. Gives their names, in order. For launches whose exec table
+// is restrictive.
+std::vector<std::string> scrub_loader_variables(std::vector<std::string>& environment);
+
 }  // namespace loom

@@ -97,6 +97,7 @@ Frozen freeze(const AbsolutePath& path) {
     if (last.placeholder) fact.error = ENOENT;
   }
   fact.links = std::move(walk.links());
+  frozen.link_directories = std::move(walk.link_directories());
   return frozen;
 }
 

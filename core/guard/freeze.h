@@ -12,6 +12,8 @@ struct Frozen {
   PathFact fact;
   // Every existing directory above fact.real, the root first.
   std::vector<DirectoryFact> directories;
+  // For each of fact.links every directory above it, the root first.
+  std::vector<std::vector<FileIdentity>> link_directories{};
 };
 
 // Walks a policy's path for planning. As walk(), but nothing refuses: a step that fails is a fact

@@ -216,6 +216,8 @@ WalkResult<void> PathWalk::follow(int link) {
   const std::string_view target(text.data(), static_cast<std::size_t>(size));
   links_.push_back(LinkFact{.place = parse_walked(real_text() + '/' + component_),
                             .target = std::string(target)});
+  std::vector<FileIdentity>& holders = link_directories_.emplace_back();
+  for (const Directory& directory : stack_) holders.push_back(identity_of(directory.about));
   LOOM_TRY_VOID(splice(target));
   component_.clear();
   if (target.starts_with('/')) stack_.erase(std::next(stack_.begin()), stack_.end());

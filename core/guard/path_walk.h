@@ -72,6 +72,10 @@ class PathWalk {
   // Every directory that was entered, in order, also those left again.
   [[nodiscard]] std::vector<FileIdentity>& passed() noexcept { return passed_; }
   [[nodiscard]] std::vector<LinkFact>& links() noexcept { return links_; }
+  // For each of `links` the directories that it lies in, the root first.
+  [[nodiscard]] std::vector<std::vector<FileIdentity>>& link_directories() noexcept {
+    return link_directories_;
+  }
   // Of the directory that the walk is in.
   [[nodiscard]] std::string real_text() const;
 
@@ -105,6 +109,7 @@ class PathWalk {
   struct stat object_status_ {};
   std::vector<FileIdentity> passed_;
   std::vector<LinkFact> links_;
+  std::vector<std::vector<FileIdentity>> link_directories_;
 };
 
 }  // namespace loom::guard

@@ -41,10 +41,10 @@ Result<UniqueFd> make_commit(ByteView document) {
   return make_memory_file("loom-commit", document);
 }
 
-Result<void> send_commit(int host_end, int commit_file) {
+Result<void> send_commit(int host_end, int commit_file, int exec_rules) {
   ControlMessage commit;
   commit.kind = ControlKind::kCommit;
-  return send_packet(kChannel, host_end, encode(commit), {}, commit_file);
+  return send_packet(kChannel, host_end, encode(commit), {}, commit_file, exec_rules);
 }
 
 }  // namespace loom::host

@@ -25,7 +25,8 @@ struct ReceivedControl {
 
 // The commit's document in a sealed memory file, ready to be sent.
 [[nodiscard]] Result<UniqueFd> make_commit(ByteView document);
-// Sends the commit. `commit_file` is borrowed.
-[[nodiscard]] Result<void> send_commit(int host_end, int commit_file);
+// Sends the commit. Both descriptors are borrowed. `exec_rules`: the rule set that the document
+// speaks of; -1: it speaks of none.
+[[nodiscard]] Result<void> send_commit(int host_end, int commit_file, int exec_rules = -1);
 
 }  // namespace loom::host

@@ -50,10 +50,15 @@ Result<UniqueFd> open_trusted(const std::string& file) {
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return fail(ErrorCode::kDenied, "is writable by group or others");
   }
+  if (status.st_size > static_cast<off_t>(kMaxBackendBytes)) {
+    return fail(ErrorCode::kInvalidRequest,
+                "is larger than " + std::to_string(kMaxBackendBytes) + " bytes");
+  }
   return opened;
 }
 
-// A file seen as memory. Sealed against shrinking, so no page of it can go away under us.
+// A file seen as memory. No page of a sealed copy can go away under us; a file that somebody cuts
+// short while we look may, and takes this process with it, as it would while it is mapped to run.
 class MappedFile {
  public:
   explicit MappedFile(int file) {
@@ -108,8 +113,8 @@ bool table_exports(const MappedFile& file, const ElfW(Shdr) & symbols, const Elf
 // Reads the dynamic symbol table, the one the dynamic linker will use. Not
 // boost::dll::library_info: that of 1.74 reads .symtab, which every packaged library lacks (they
 // are stripped), and indexes its strings unchecked.
-Result<void> require_entry_symbol(int copy) {
-  const MappedFile file(copy);
+Result<void> require_entry_symbol(int library) {
+  const MappedFile file(library);
   ElfW(Ehdr) header{};
   constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
   if (!file.read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -150,23 +155,37 @@ Result<loom_backend_entry> find_entry(const boost::dll::shared_library& library)
 // The dynamic linker remembers libraries by name, and their name holds the number of the
 // descriptor: were it closed, the next library on that number would come back as this one. Nothing
 // is ever unloaded, so that no vtable, thread-local or static of a backend can dangle.
-void keep_forever(UniqueFd copy, boost::dll::shared_library library) {
+void keep_forever(UniqueFd image, boost::dll::shared_library library) {
   static auto& kept = *new std::vector<std::pair<UniqueFd, boost::dll::shared_library>>();
-  kept.emplace_back(std::move(copy), std::move(library));
+  kept.emplace_back(std::move(image), std::move(library));
 }
 
-Result<const loom_backend_v1*> load(const std::string& file) {
-  LOOM_TRY(const UniqueFd original, open_trusted(file));
-  // Security: the kernel lets whoever can write a mapped library rewrite the code that runs here;
-  // nobody can write a sealed copy. It also makes the file that is checked the file that runs.
-  LOOM_TRY(UniqueFd copy, make_executable_copy("loom-backend", original.get(), kMaxBackendBytes));
-  LOOM_TRY_VOID(require_entry_symbol(copy.get()));
-  LOOM_TRY(auto library, map_now_and_local("/proc/self/fd/" + std::to_string(copy.get())));
+Result<boost::dll::shared_library> map_checked(int image) {
+  LOOM_TRY_VOID(require_entry_symbol(image));
+  return map_now_and_local("/proc/self/fd/" + std::to_string(image));
+}
+
+Result<const loom_backend_v1*> table_of(UniqueFd image, boost::dll::shared_library library) {
   LOOM_TRY(const loom_backend_entry entry, find_entry(library));
-  keep_forever(std::move(copy), std::move(library));
+  keep_forever(std::move(image), std::move(library));
   const loom_backend_v1* table = entry();
   LOOM_TRY_VOID(check_table(table));
   return table;
+}
+
+Result<const loom_backend_v1*> load(const std::string& file, BackendImage image) {
+  LOOM_TRY(UniqueFd original, open_trusted(file));
+  if (image == BackendImage::kFile) {
+    // Nothing of it has run when it cannot be mapped. The copy still can be where the file lies on
+    // a file system that maps no code.
+    auto library = map_checked(original.get());
+    if (library) return table_of(std::move(original), std::move(*library));
+  }
+  // Security: the kernel lets whoever can write a mapped library rewrite the code that runs here;
+  // nobody can write a sealed copy. It also makes the file that is checked the file that runs.
+  LOOM_TRY(UniqueFd copy, make_executable_copy("loom-backend", original.get(), kMaxBackendBytes));
+  LOOM_TRY(auto library, map_checked(copy.get()));
+  return table_of(std::move(copy), std::move(library));
 }
 
 struct Slot {
@@ -216,8 +235,8 @@ Result<void> check_table(const loom_backend_v1* table) {
   return {};
 }
 
-Result<const loom_backend_v1*> load_backend(const std::string& file) {
-  auto table = load(file);
+Result<const loom_backend_v1*> load_backend(const std::string& file, BackendImage image) {
+  auto table = load(file, image);
   if (table) return table;
   return fail(table.error().code, "backend " + file + ": " + table.error().message,
               table.error().sys_errno);

@@ -93,23 +93,26 @@ Result<std::optional<Packet>> receive_packet(const char* channel, int socket, st
   return std::optional(std::move(packet));
 }
 
-Result<void> send_packet(const char* channel, int socket, ByteView head, ByteView rest, int lent) {
+Result<void> send_packet(const char* channel, int socket, ByteView head, ByteView rest, int lent,
+                         int also_lent) {
   // sendmsg(2) only reads through these.
   std::array<iovec, 2> parts{
       iovec{.iov_base = const_cast<std::byte*>(head.data()), .iov_len = head.size()},
       iovec{.iov_base = const_cast<std::byte*>(rest.data()), .iov_len = rest.size()}};
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> ancillary{};
+  const std::array<int, 2> fds = {lent, also_lent};
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof fds)> ancillary{};
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
   if (lent >= 0) {
+    const std::size_t size = also_lent >= 0 ? sizeof fds : sizeof lent;
     message.msg_control = ancillary.data();
-    message.msg_controllen = ancillary.size();
+    message.msg_controllen = CMSG_SPACE(size);
     cmsghdr* const header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof lent);
-    std::memcpy(CMSG_DATA(header), &lent, sizeof lent);
+    header->cmsg_len = CMSG_LEN(size);
+    std::memcpy(CMSG_DATA(header), fds.data(), size);
   }
   ssize_t sent = -1;
   do {

@@ -31,9 +31,9 @@ struct Packet {
 [[nodiscard]] Result<std::optional<Packet>> receive_packet(const char* channel, int socket,
                                                            std::size_t most, int flags);
 
-// Does not wait: a full socket is EAGAIN. The packet is `head` and `rest`. `lent` is borrowed; -1:
-// none.
+// Does not wait: a full socket is EAGAIN. The packet is `head` and `rest`. `lent` and, after it,
+// `also_lent` are borrowed; -1: none.
 [[nodiscard]] Result<void> send_packet(const char* channel, int socket, ByteView head,
-                                       ByteView rest, int lent = -1);
+                                       ByteView rest, int lent = -1, int also_lent = -1);
 
 }  // namespace loom::host

@@ -1,6 +1,7 @@
 #include "identity/admit_publication.h"
 
 #include <loom/check.h>
+#include <loom/view_replay.h>
 
 #include <algorithm>
 #include <string>
@@ -35,35 +36,9 @@ bool any_name(const std::vector<PathFact>& facts, Test test) {
                      [&test](const PathFact& fact) { return any_name(fact, test); });
 }
 
-// The last operation that covers `path`; null when none does.
-const MountOperation* effective(const std::vector<MountOperation>& view, const AbsolutePath& path) {
-  const auto last = std::find_if(
-      view.rbegin(), view.rend(),
-      [&path](const MountOperation& operation) { return path.is_within(operation.region); });
-  return last == view.rend() ? nullptr : &*last;
-}
-
-bool lets_publish(MountClass mount_class) noexcept {
-  switch (mount_class) {
-    case MountClass::kWritable:
-    case MountClass::kMountReadWrite:
-    case MountClass::kPin:
-      return true;
-    case MountClass::kRootTmpfs:
-    case MountClass::kReadable:
-    case MountClass::kScratchTmpfs:
-    case MountClass::kProc:
-    case MountClass::kDev:
-    case MountClass::kProtected:
-    case MountClass::kMountReadOnly:
-      return false;
-  }
-  return false;
-}
-
 bool is_granted(const std::vector<MountOperation>& view, const AbsolutePath& path) {
-  const MountOperation* operation = effective(view, path);
-  return operation != nullptr && lets_publish(operation->mount_class);
+  const MountOperation* operation = ViewReplay(view).effective(path);
+  return operation != nullptr && is_host_writable(operation->mount_class);
 }
 
 // On Linux a tmpfs scratch is the jail's own /tmp. A root below it is bound over it, but there only
@@ -76,7 +51,7 @@ bool lies_in_private_scratch(const PublicationPlaces& places, const PublicationG
                                             places.home.is_within(operation.region);
                                    });
   if (!covered && !places.home.str().starts_with("/tmp/")) return false;
-  const MountOperation* operation = effective(grounds.view, places.home);
+  const MountOperation* operation = ViewReplay(grounds.view).effective(places.home);
   return operation == nullptr || operation->mount_class != MountClass::kMountReadWrite;
 }
 

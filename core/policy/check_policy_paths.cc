@@ -34,7 +34,8 @@ Result<void> check_mount_forms(const std::vector<PolicyMountPath>& mounts) {
   return {};
 }
 
-// A path that takes part in the search for one path above another.
+// A path that takes part in the search for one path above another: a mount, or what stands for one,
+// against the entries of a list.
 struct Contender {
   const PolicyPath* entry = nullptr;
   bool is_mount = false;
@@ -119,6 +120,17 @@ std::string quoted(std::string_view text) { return '"' + escaped(text) + '"'; }
 
 tl::unexpected<Error> refuse_policy(std::string message) {
   return fail(ErrorCode::kInvalidRequest, "policy: " + std::move(message));
+}
+
+Result<void> check_allowed_paths(const std::vector<PolicyPath>& allowed,
+                                 const std::vector<PolicyPath>& protected_paths) {
+  std::vector<Contender> contenders = contenders_of(allowed);
+  for (const PolicyPath& entry : protected_paths) contenders.push_back({&entry, true});
+  const Clash clash = find_clash(std::move(contenders), /*either_way=*/false);
+  if (clash.mount == nullptr) return {};
+  return refuse_policy("exec.allow: " + quoted(clash.entry->written) +
+                       " can never run, it is or lies under protected path " +
+                       quoted(clash.mount->written));
 }
 
 Result<void> check_policy_paths(const PolicyPaths& paths) {

@@ -32,6 +32,11 @@ struct PolicyPaths {
 // the number of paths but for one sort, so that a hostile document cannot buy time.
 [[nodiscard]] Result<void> check_policy_paths(const PolicyPaths& paths);
 
+// Row 50: what may run must be readable, so an allowed path that is protected, or lies under a
+// protected one, can never be live.
+[[nodiscard]] Result<void> check_allowed_paths(const std::vector<PolicyPath>& allowed,
+                                               const std::vector<PolicyPath>& protected_paths);
+
 // `text` in quotes, safe to show.
 [[nodiscard]] std::string quoted(std::string_view text);
 // "policy: " in front, kInvalidRequest.

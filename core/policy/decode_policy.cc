@@ -4,19 +4,21 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "policy/check_policy_paths.h"
+#include "policy/decode_exec.h"
+#include "policy/document_reading.h"
 
 namespace loom {
 namespace {
 
-constexpr std::size_t kMaxListedBytes = 4'096;  // of unknown keys in one message
-
-constexpr std::array<std::string_view, 9> kTopKeys = {
+// A document of version 3 has all ten keys, one of version 2 all but the last.
+constexpr std::array<std::string_view, 10> kTopKeys = {
     "v",      "writable_roots", "readable_roots", "protected", "network",
-    "limits", "env_allow",      "scratch",        "mounts"};
+    "limits", "env_allow",      "scratch",        "mounts",    "exec"};
 constexpr std::array<std::string_view, 3> kMountKeys = {"path", "access", "required"};
 
 // A tree in which every map has text keys only was checked once, at the door.
@@ -33,67 +35,30 @@ Result<void> check_keys_are_text(const Value& value) {
   return {};
 }
 
-// `what` and the type that was found instead.
-std::string expected(std::string_view what, const Value& found) {
-  const bool unusable = found.is(Value::Kind::kUnusable);
-  return "expected " + std::string(what) + ", found " +
-         std::string(unusable ? found.bytes : kind_name(found.kind));
+// Rows 3 and 4, with the key set of the version. A version that is not known has none; a document
+// of it is refused for that, not for a key that somebody may have added since.
+Result<void> check_top_keys(const Value& document) {
+  const Value* v = document.find("v");
+  const bool is_number = v != nullptr && v->is(Value::Kind::kUnsigned);
+  const std::span<const std::string_view> newest(kTopKeys);
+  const auto nine = newest.first(newest.size() - 1);
+  const bool knows_exec = is_number && v->unsigned_number > 2;
+  const bool needs_exec = is_number && v->unsigned_number == 3;
+  return check_keys(document, knows_exec ? newest : nine, needs_exec ? newest : nine, "");
 }
 
-bool is_string(const Value& value) {
-  return value.is(Value::Kind::kText) || value.is(Value::Kind::kBinary);
-}
-
-std::string element(std::string_view list, std::size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
-}
-
-// Keys of `map` that are not in `known`, sorted.
-template <std::size_t N>
-std::vector<std::string_view> unknown_keys(const Value& map,
-                                           const std::array<std::string_view, N>& known) {
-  std::vector<std::string_view> unknown;
-  for (std::size_t i = 0; i < map.items.size(); i += 2) {
-    const std::string_view key = map.items[i].bytes;
-    if (std::find(known.begin(), known.end(), key) == known.end()) unknown.push_back(key);
-  }
-  std::sort(unknown.begin(), unknown.end());
-  return unknown;
-}
-
-std::string listed(const std::vector<std::string_view>& keys) {
-  std::string text;
-  for (const std::string_view key : keys) {
-    if (text.size() > kMaxListedBytes) return text + ", …";
-    text += (text.empty() ? "" : ", ") + quoted(key);
-  }
-  return text;
-}
-
-template <std::size_t N>
-Result<void> check_exact_keys(const Value& map, const std::array<std::string_view, N>& known,
-                              const std::string& place) {
-  const auto unknown = unknown_keys(map, known);
-  if (!unknown.empty()) return refuse_policy(place + "unknown keys " + listed(unknown));
-  for (const std::string_view key : known) {
-    if (map.find(key) == nullptr) {
-      return refuse_policy(place + "missing required key " + quoted(key));
-    }
-  }
-  return {};
-}
-
-Result<void> check_version(const Value& value) {
+Result<std::uint32_t> read_version(const Value& value) {
   std::string found;
   if (value.is(Value::Kind::kUnsigned)) {
-    if (value.unsigned_number == 2) return {};
+    if (value.unsigned_number == 2) return 2U;
+    if (value.unsigned_number == 3) return 3U;
     found = std::to_string(value.unsigned_number);
   } else if (value.is(Value::Kind::kNegative)) {
     found = std::to_string(value.negative_number) + " (negative)";
   } else {
     return refuse_policy("v: " + expected("integer", value));
   }
-  return refuse_policy("v: unsupported version " + found + ", this build reads 2");
+  return refuse_policy("v: unsupported version " + found + ", this build reads 2 and 3");
 }
 
 // Views of a list of strings; they live as long as the document.
@@ -209,16 +174,14 @@ Result<Scratch> read_scratch(const Value& value) {
 
 Result<ExplicitMount> read_mount(const Value& mount, const std::string& place) {
   if (!mount.is(Value::Kind::kMap)) return refuse_policy(place + ": " + expected("map", mount));
-  LOOM_TRY_VOID(check_exact_keys(mount, kMountKeys, place + ": "));
+  LOOM_TRY_VOID(check_keys(mount, kMountKeys, kMountKeys, place + ": "));
   const Value& path = *mount.find("path");
   if (!is_string(path)) return refuse_policy(place + ".path: " + expected("string", path));
   LOOM_TRY(AbsolutePath where, read_path(path.bytes, place + ".path"));
   const Value& access = *mount.find("access");
   if (!is_string(access) || (access.bytes != "ro" && access.bytes != "rw")) {
-    const std::string found = is_string(access)
-                                  ? quoted(access.bytes)
-                                  : "a value of type " + std::string(kind_name(access.kind));
-    return refuse_policy(place + ".access: " + found + " is neither \"ro\" nor \"rw\"");
+    return refuse_policy(place + ".access: " + quoted_or_type(access) +
+                         " is neither \"ro\" nor \"rw\"");
   }
   const Value& required = *mount.find("required");
   if (!required.is(Value::Kind::kBoolean)) {
@@ -276,14 +239,14 @@ Result<Policy> decode_policy(ByteView document) {
 Result<Policy> decode_policy(const Value& document) {
   LOOM_TRY_VOID(check_keys_are_text(document));
   if (!document.is(Value::Kind::kMap)) return refuse_policy(expected("map", document));
-  LOOM_TRY_VOID(check_exact_keys(document, kTopKeys, ""));
-  LOOM_TRY_VOID(check_version(*document.find("v")));
+  LOOM_TRY_VOID(check_top_keys(document));
+  LOOM_TRY(const std::uint32_t version, read_version(*document.find("v")));
   LOOM_TRY(const auto writable, read_strings(*document.find("writable_roots"), "writable_roots"));
   LOOM_TRY(const auto readable, read_strings(*document.find("readable_roots"), "readable_roots"));
   LOOM_TRY(const auto hidden, read_strings(*document.find("protected"), "protected"));
   LOOM_TRY(const auto env_allow, read_strings(*document.find("env_allow"), "env_allow"));
 
-  Policy policy;
+  Policy policy{.version = version};
   policy.env_allow.assign(env_allow.begin(), env_allow.end());
   LOOM_TRY(policy.network, read_network(*document.find("network")));
   LOOM_TRY(policy.limits, read_limits(*document.find("limits")));
@@ -297,6 +260,9 @@ Result<Policy> decode_policy(const Value& document) {
   LOOM_TRY(paths.protected_paths, read_paths(hidden, "protected"));
   paths.mounts = mount_paths(mounts, policy.mounts);
   LOOM_TRY_VOID(check_policy_paths(paths));
+  if (version > 2) {
+    LOOM_TRY(policy.exec, decode_exec(*document.find("exec"), paths.protected_paths));
+  }
 
   policy.writable_roots = cleaned(paths.writable_roots);
   policy.readable_roots = cleaned(readable_roots);

@@ -73,12 +73,45 @@ void write_scratch(ValueWriter& out, const Scratch& scratch) {
   }
 }
 
+void write_entries(ValueWriter& out, std::string_view key, const std::vector<ExecEntry>& entries) {
+  out.text(key);
+  out.array(entries.size());
+  for (const ExecEntry& entry : entries) {
+    out.map(2);
+    out.text("kind");
+    out.text(exec_entry_kind_name(entry.kind));
+    out.text("value");
+    out.name(entry.value);
+  }
+}
+
+void write_exec(ValueWriter& out, const std::optional<ExecPolicy>& exec) {
+  out.text("exec");
+  if (!exec) {
+    out.nil();
+    return;
+  }
+  out.map(6);
+  write_entries(out, "allow", exec->allow);
+  out.text("default");
+  out.text(exec->allow_by_default ? "allow" : "deny");
+  write_entries(out, "deny", exec->deny);
+  out.text("memfd");
+  out.text(exec->memfd_noexec ? "noexec" : "any");
+  out.text("required");
+  out.boolean(exec->required);
+  out.text("support");
+  out.text(exec->system_support ? "system" : "none");
+}
+
 }  // namespace
 
 Bytes encode_policy(const Policy& policy) {
+  const bool has_exec = policy.version > 2;
   ValueWriter out;
-  out.map(9);
+  out.map(has_exec ? 10 : 9);
   write_strings(out, "env_allow", policy.env_allow);
+  if (has_exec) write_exec(out, policy.exec);
   write_limits(out, policy.limits);
   write_mounts(out, policy.mounts);
   write_network(out, policy.network);

@@ -185,14 +185,19 @@ Bytes encode_heartbeat_frame(std::uint64_t id) {
   return end_frame(out);
 }
 
-Bytes encode_error_frame(std::uint64_t id, WireError code, std::string_view message) {
+Bytes encode_error_frame(std::uint64_t id, WireError code, std::string_view message,
+                         const Denial* denial) {
   ValueWriter out;
   begin_frame(out, id, "error");
-  out.map(2);
+  out.map(denial == nullptr ? 2 : 3);
   out.text("code");
   out.text(wire_error_code(code));
   out.text("msg");
   write_text(out, message.substr(0, kMaxErrorText));
+  if (denial != nullptr) {
+    out.text("denial");
+    write_denial(out, *denial);
+  }
   return end_frame(out);
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/denial.h"
 #include "report/exec_result.h"
 
 namespace loom {
@@ -19,6 +20,7 @@ inline constexpr std::uint64_t kEnvelopeVersion = 1;
 inline constexpr std::uint64_t kProtocolNumber = 3;  // hello's proto; strict equality (D1)
 inline constexpr std::size_t kMaxOutputChunk = 32'768;
 inline constexpr std::string_view kOutcomeFeature = "exec-outcome-v1";
+inline constexpr std::string_view kDenialFeature = "denial-v1";
 
 // One received frame: the envelope taken apart, the body still a tree. Owns its bytes; the tree
 // borrows from them, so a Frame moves but does not copy.
@@ -105,6 +107,9 @@ struct SplitFrame {
 [[nodiscard]] Bytes encode_exec_exit_frame(std::uint64_t id, const ExecResult& result,
                                            bool with_outcome);
 [[nodiscard]] Bytes encode_heartbeat_frame(std::uint64_t id);
-[[nodiscard]] Bytes encode_error_frame(std::uint64_t id, WireError code, std::string_view message);
+// `denial`: the record of a refused start, where there is one and both hellos listed
+// kDenialFeature; null otherwise, and then the body has two keys and not three.
+[[nodiscard]] Bytes encode_error_frame(std::uint64_t id, WireError code, std::string_view message,
+                                       const Denial* denial = nullptr);
 
 }  // namespace loom

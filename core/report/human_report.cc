@@ -1,5 +1,7 @@
 #include "report/human_report.h"
 
+#include <loom/utf8.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,7 +22,7 @@ struct Wording {
   std::string_view layer;
   std::string_view words;
 };
-constexpr std::array<Wording, 23> kWordings = {{
+constexpr std::array<Wording, 27> kWordings = {{
     {"bwrap", "jail", "own namespaces and file tree (bubblewrap)"},
     {"seatbelt", "jail", "Seatbelt profile"},
     {"mounts-by", "view", "mounted by %"},
@@ -31,7 +33,11 @@ constexpr std::array<Wording, 23> kWordings = {{
     {"seccomp-net", "network", "direct network refused"},
     {"landlock", "files", "Landlock rules (ABI %)"},
     {"scopes", "files", "scoped: %"},
-    {"exec-landlock", "programs", "%"},
+    {"exec-landlock", "programs", "only what the policy allows"},
+    {"exec-dropped", "programs", "% allowances without an object"},
+    {"exec-dead", "programs", "% allowances that a denial overrules"},
+    {"exec-writable", "programs", "% of the allowed directories can be written"},
+    {"exec-links", "programs", "% denied files have further hard links"},
     {"scrubbed", "programs", "variables removed: %"},
     {"no-new-privs", "privileges", "no gain through setuid files"},
     {"caps", "privileges", "capabilities: %"},
@@ -143,8 +149,9 @@ std::string line(std::string_view text) {
 
 // What a person loses by a gap that has a name; a reason, if there is one, stands in the entry.
 std::string unheld_words(std::string_view gap_and_reason) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kGaps = {{
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kGaps = {{
       {"unix-path", "unix sockets that the view shows can be connected to"},
+      {"exec-landlock", "the kernel does not confine which programs run"},
       {"seccomp-deny", "dangerous system calls are not refused"},
       {"socket-families", "unusual kinds of sockets can be made"},
       {"refer", "files cannot be moved between directories on this kernel"},
@@ -153,6 +160,8 @@ std::string unheld_words(std::string_view gap_and_reason) {
       {"pid-namespace", "the jail shows which processes the machine runs"},
       {"cgroup-namespace", "the jail shows the names of the machine's control groups"},
       {"private-ptys", "the pseudo-terminals of the machine's own programs can be opened"},
+      {"disable-userns", "only the filter keeps the command from making user namespaces"},
+      {"closed-masks", "hidden directories can be listed, and are empty"},
       {"no-core", "a core dump may reach a handler"},
       {"mount-points", "a process outside could make empty files appear while the jail is set up"},
       {"launcher-owner", "this bubblewrap can be rewritten by you"},
@@ -195,7 +204,36 @@ std::string cut_line(std::string_view stream, std::uint64_t bytes) {
               " bytes (output_bytes)");
 }
 
+std::string rule_words(const DenialRule& rule) {
+  std::string text = rule.list + "[" + std::to_string(rule.index) + "] of the " +
+                     (rule.layer == 0 ? "base" : "command's own") + " policy: " + rule.kind + " " +
+                     escaped(rule.written);
+  if (rule.real && *rule.real != rule.written) text += ", which is " + escaped(*rule.real);
+  if (rule.match == "folded") text += ", under another spelling";
+  if (rule.match == "object") text += ", the same directory under another name";
+  return text;
+}
+
+std::string others_words(std::uint64_t others) {
+  return others == 0 ? "" : " (and " + std::to_string(others) + " more)";
+}
+
 }  // namespace
+
+std::string render_human_denial(const Denial& denial) {
+  std::string text = line(denial.text);
+  if (denial.real && *denial.real != denial.asked) text += line("path: " + escaped(*denial.real));
+  if (denial.rule) {
+    text += line("refused by: " + rule_words(*denial.rule) + others_words(denial.others));
+  }
+  if (denial.overridden) text += line("in spite of: " + rule_words(*denial.overridden));
+  if (denial.needed_by) {
+    text += line("needed: " + escaped(denial.needed_by->file) + ", the " + denial.needed_by->role +
+                 " of " + escaped(denial.needed_by->program));
+  }
+  if (denial.hint) text += line("what may help: " + *denial.hint);
+  return text;
+}
 
 std::string render_human_report(const ExecResult& result) {
   std::string text = layer_lines(result.enforcement);

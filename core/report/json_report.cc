@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/denial_value.h"
 #include "report/human_report.h"
 
 namespace loom {
@@ -31,7 +32,7 @@ Json use_json(const CeilingUse& use) {
 
 }  // namespace
 
-std::string render_json_report(const ExecResult& result) {
+std::string render_json_report(const ExecResult& result, const Denial* denial) {
   Json json;
   json["code"] = result.code;
   json["signal"] = result.signal;
@@ -47,6 +48,7 @@ std::string render_json_report(const ExecResult& result) {
   json["cancelled"] = result.cancelled;
   json["outcome"] = outcome_json(result.outcome);
   if (result.use) json["use"] = use_json(*result.use);
+  if (denial != nullptr) json["denial"] = denial_value(*denial);
   return json.dump() + "\n";
 }
 

@@ -16,13 +16,17 @@ void add_once(Tags& tags, std::string_view tag) {
   if (!contains(tags, tag)) tags.emplace_back(tag);
 }
 
+bool is_darwin(std::string_view os) { return os == "darwin"; }
+
 // The outer jail of the platform: what a degraded machine lacks by definition.
 Tags outer_layers(bool darwin) {
   return darwin ? Tags{"seatbelt", "seatbelt-fs"} : Tags{"bwrap", "mounts"};
 }
 
 // docs/enforcement-tags.md 5.2, row by row.
-Tags required_layers(const Policy& policy, bool darwin) {
+Tags required_layers(const LayerDemand& asked, std::string_view os) {
+  const Policy& policy = *asked.policy;
+  const bool darwin = is_darwin(os);
   Tags layers = outer_layers(darwin);
   if (!darwin) layers.insert(layers.end(), {"landlock", "no-new-privs"});
   if (policy.network.blocks_direct()) layers.emplace_back(darwin ? "seatbelt-net" : "seccomp-net");
@@ -30,6 +34,7 @@ Tags required_layers(const Policy& policy, bool darwin) {
   if (policy.limits.pids) add_once(layers, darwin ? "rlimit-processes" : "cgroup-v2");
   if (policy.limits.cpu_s) layers.emplace_back("rlimit-cpu");
   if (policy.limits.fsize_bytes) layers.emplace_back("rlimit-fsize");
+  if (asked.exec_rules) layers.emplace_back(exec_layer(os));
   return layers;
 }
 
@@ -45,18 +50,22 @@ Tags tolerated_layers(Demand demand, const Policy& policy, bool darwin) {
 
 }  // namespace
 
-std::vector<std::string> unmet_layers(Demand demand, const Policy& policy, std::string_view os,
-                                      bool degraded, const std::vector<std::string>& entries) {
-  if (demand == Demand::kBestEffort) return {};
-  const bool darwin = os == "darwin";
+std::string_view exec_layer(std::string_view os) noexcept {
+  return is_darwin(os) ? "seatbelt-exec" : "exec-landlock";
+}
+
+std::vector<std::string> unmet_layers(const LayerDemand& asked, std::string_view os, bool degraded,
+                                      const std::vector<std::string>& entries) {
+  if (asked.demand == Demand::kBestEffort) return {};
+  const bool darwin = is_darwin(os);
   Tags applied;
   Tags skipped;
   for (const std::string& entry : entries) {
     add_once(is_skip(entry) ? skipped : applied, entry_tag(entry));
   }
-  const Tags tolerated = tolerated_layers(demand, policy, darwin);
+  const Tags tolerated = tolerated_layers(asked.demand, *asked.policy, darwin);
   Tags unmet;
-  for (const std::string& layer : required_layers(policy, darwin)) {
+  for (const std::string& layer : required_layers(asked, os)) {
     const bool lacks = degraded && contains(outer_layers(darwin), layer);
     if (!contains(tolerated, layer) && (lacks || !contains(applied, layer))) unmet.push_back(layer);
   }

@@ -92,12 +92,27 @@ struct Fields<LaunchSpec> {
     archive("ceilings", value.ceilings);
     archive("watched", value.watched);
     archive("jailed_pids", value.jailed_pids);
+    archive("wants_exec_rules", value.wants_exec_rules);
   }
 };
 
 template <>
 struct Fields<StartResult> {
-  static void visit(auto& archive, auto& value) { archive("entries", value.entries); }
+  static void visit(auto& archive, auto& value) {
+    archive("entries", value.entries);
+    archive("exec_rules", value.exec_rules);
+    archive("exec_entry", value.exec_entry);
+  }
+};
+
+template <>
+struct Fields<ExecObject> {
+  static void visit(auto& archive, auto& value) {
+    archive("handle", value.handle);
+    archive("directory", value.directory);
+    archive("listed", value.listed);
+    archive("support", value.support);
+  }
 };
 
 template <>
@@ -143,6 +158,7 @@ namespace loom {
 
 LOOM_DEFINE_CODEC_(LaunchSpec, launch_spec, "launch")
 LOOM_DEFINE_CODEC_(StartResult, start_result, "start result")
+LOOM_DEFINE_CODEC_(ExecObject, exec_object, "exec object")
 LOOM_DEFINE_CODEC_(TargetsRequest, targets_request, "targets request")
 LOOM_DEFINE_CODEC_(Targets, targets, "targets")
 LOOM_DEFINE_CODEC_(TrialResult, trial_result, "trial result")

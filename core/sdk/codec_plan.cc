@@ -22,11 +22,58 @@ struct Enumerators<MountForm> {
 };
 
 template <>
+struct Enumerators<ExecScope> {
+  static constexpr ExecScope kFirst = ExecScope::kAny;
+  static constexpr ExecScope kLast = ExecScope::kName;
+};
+
+template <>
+struct Blank<AdmittedProgram> {
+  static AdmittedProgram make() { return {.real = AbsolutePath::root(), .identity = {}}; }
+};
+template <>
+struct Fields<AdmittedProgram> {
+  static void visit(auto& archive, auto& value) {
+    archive("real", value.real);
+    archive("identity", value.identity);
+  }
+};
+
+template <>
+struct Blank<ExecRule> {
+  static ExecRule make() { return {.real = AbsolutePath::root()}; }
+};
+template <>
+struct Fields<ExecRule> {
+  static void visit(auto& archive, auto& value) {
+    archive("scope", value.scope);
+    archive("real", value.real);
+    archive("name", value.name);
+    archive("written", value.written);
+    archive("identity", value.identity);
+    archive("parent_identity", value.parent_identity);
+  }
+};
+template <>
+struct Fields<ExecRules> {
+  static void visit(auto& archive, auto& value) {
+    archive("restrictive", value.restrictive);
+    archive("required", value.required);
+    archive("memfd_noexec", value.memfd_noexec);
+    archive("scratch_runs", value.scratch_runs);
+    archive("allow", value.allow);
+    archive("deny", value.deny);
+    archive("support", value.support);
+  }
+};
+
+template <>
 struct Fields<Command> {
   static void visit(auto& archive, auto& value) {
     archive("argv", value.argv);
     archive("environment", value.environment);
     archive("cwd", value.cwd);
+    archive("program", value.program);
   }
 };
 
@@ -35,6 +82,7 @@ struct Fields<PlanRequest> {
   static void visit(auto& archive, auto& value) {
     archive("policy", value.policy);
     archive("command", value.command);
+    archive("exec", value.exec);
     archive("demand", value.demand);
     archive("deny_unix_sockets", value.deny_unix_sockets);
     archive("explain_filter", value.explain_filter);

@@ -44,6 +44,16 @@ class LentHost final : public HostServices {
     return pid;
   }
 
+  Result<ExecObject> next_exec_object() override {
+    Collector out(boundary::kMaxAnswerBytes);
+    Collector error(boundary::kMaxErrorBytes);
+    const loom_sink out_sink = out.sink();
+    const loom_sink error_sink = error.sink();
+    const loom_status status = table_.next_exec_object(table_.ctx, &out_sink, &error_sink);
+    LOOM_TRY_VOID(boundary::outcome_of("next_exec_object", status, out, error));
+    return decode_exec_object(out.bytes());
+  }
+
   Result<std::vector<std::int32_t>> children(std::int32_t pid) override {
     Collector out(boundary::kMaxAnswerBytes);
     Collector error(boundary::kMaxErrorBytes);

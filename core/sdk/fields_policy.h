@@ -57,6 +57,31 @@ struct Fields<ExplicitMount> {
 };
 
 template <>
+struct Enumerators<ExecEntryKind> {
+  static constexpr ExecEntryKind kFirst = ExecEntryKind::kDirectory;
+  static constexpr ExecEntryKind kLast = ExecEntryKind::kName;
+};
+
+template <>
+struct Fields<ExecEntry> {
+  static void visit(auto& archive, auto& value) {
+    archive("kind", value.kind);
+    archive("value", value.value);
+  }
+};
+template <>
+struct Fields<ExecPolicy> {
+  static void visit(auto& archive, auto& value) {
+    archive("allow_by_default", value.allow_by_default);
+    archive("allow", value.allow);
+    archive("deny", value.deny);
+    archive("system_support", value.system_support);
+    archive("memfd_noexec", value.memfd_noexec);
+    archive("required", value.required);
+  }
+};
+
+template <>
 struct Fields<Policy> {
   static void visit(auto& archive, auto& value) {
     archive("version", value.version);
@@ -68,6 +93,7 @@ struct Fields<Policy> {
     archive("env_allow", value.env_allow);
     archive("scratch", value.scratch);
     archive("mounts", value.mounts);
+    archive("exec", value.exec);
   }
 };
 

@@ -34,6 +34,8 @@ std::string_view mount_class_name(MountClass mount_class) noexcept {
   switch (mount_class) {
     case MountClass::kRootTmpfs:
       return "root tmpfs";
+    case MountClass::kExecShown:
+      return "exec shown";
     case MountClass::kReadable:
       return "readable";
     case MountClass::kWritable:
@@ -54,6 +56,18 @@ std::string_view mount_class_name(MountClass mount_class) noexcept {
       return "pin";
   }
   return "mount";
+}
+
+std::string_view exec_entry_kind_name(ExecEntryKind kind) noexcept {
+  switch (kind) {
+    case ExecEntryKind::kDirectory:
+      return "dir";
+    case ExecEntryKind::kFile:
+      return "file";
+    case ExecEntryKind::kName:
+      return "name";
+  }
+  return "entry";
 }
 
 }  // namespace loom

@@ -1,13 +1,14 @@
 #include <loom/stage2_control.h>
 
 #include "archive.h"
+#include "fields_facts.h"
 
 namespace loom::archive {
 
 template <>
 struct Enumerators<ControlKind> {
   static constexpr ControlKind kFirst = ControlKind::kReady;
-  static constexpr ControlKind kLast = ControlKind::kHere;
+  static constexpr ControlKind kLast = ControlKind::kConfined;
 };
 template <>
 struct Enumerators<Stage2Step> {
@@ -31,6 +32,10 @@ struct Fields<CommitDocument> {
     archive("argv", value.argv);
     archive("environment", value.environment);
     archive("cwd", value.cwd);
+    archive("program", value.program);
+    archive("program_identity", value.program_identity);
+    archive("exec_rules", value.exec_rules);
+    archive("scratch_runs", value.scratch_runs);
   }
 };
 
@@ -71,6 +76,8 @@ std::string_view stage2_step_name(Stage2Step step) noexcept {
       return "report";
     case Stage2Step::kCommit:
       return "commit";
+    case Stage2Step::kExecRules:
+      return "exec-rules";
     case Stage2Step::kDirectory:
       return "directory";
     case Stage2Step::kLookup:

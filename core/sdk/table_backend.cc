@@ -53,6 +53,15 @@ loom_status serve_spawn(void* ctx, loom_view launch, std::int32_t* pid,
   });
 }
 
+loom_status serve_next_exec_object(void* ctx, const loom_sink* out,
+                                   const loom_sink* error) noexcept {
+  return serve("next_exec_object", error, [&]() -> Result<void> {
+    LOOM_TRY(const ExecObject object, host_of(ctx).next_exec_object());
+    boundary::append_to(out, encode(object));
+    return {};
+  });
+}
+
 loom_status serve_children(void* ctx, std::int32_t pid, const loom_sink* out,
                            const loom_sink* error) noexcept {
   return serve("children", error, [&]() -> Result<void> {
@@ -72,6 +81,7 @@ class TableBackend final : public JailBackend {
               .log = &serve_log,
               .try_launch = &serve_try_launch,
               .spawn = &serve_spawn,
+              .next_exec_object = &serve_next_exec_object,
               .children = &serve_children} {}
 
   ~TableBackend() override {

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/log.h"
@@ -162,6 +163,36 @@ void bench_hello(const Setup& setup) {
             true);
 }
 
+// With an exec table, as whoever asks has one.
+std::string write_policy(const Setup& setup) {
+  const std::string file = setup.workspace + "/policy.json";
+  std::ofstream(file) << R"({"v":3,"writable_roots":[")" << setup.workspace << R"("],)"
+                      << R"("readable_roots":[],"protected":[],"mounts":[],"scratch":"tmpfs",)"
+                      << R"("network":{"mode":"off"},"limits":{"cpu_s":0,"wall_s":0,)"
+                      << R"("mem_bytes":0,"pids":0,"fsize_bytes":0,"output_bytes":0},)"
+                      << R"("env_allow":["PATH"],"exec":{"default":"deny",)"
+                      << R"("allow":[{"kind":"dir","value":"/usr/bin"}],)"
+                      << R"("deny":[{"kind":"name","value":"curl"}],)"
+                      << R"("support":"system","memfd":"noexec","required":true}})";
+  return file;
+}
+
+void bench_why(const Setup& setup) {
+  const std::string policy = write_policy(setup);
+  const auto run = [](std::vector<std::string> argv) {
+    LOOM_CHECK(wait_for(start_child({.argv = std::move(argv)})) == 0);
+  };
+  const std::vector<std::pair<std::string, std::string>> questions = {
+      {"read", "/etc/passwd"}, {"write", policy}, {"execute", "/usr/bin/true"}};
+  for (const auto& [operation, path] : questions) {
+    const auto ours = [&] { run({setup.helper, "why", "--policy", policy, operation, path}); };
+    const auto yardstick = [&] { run({"/usr/bin/true"}); };
+    ours();
+    print_row(("why " + operation).c_str(), alternate(setup.rounds, ours, yardstick), "ms",
+              "spawn of /usr/bin/true", 4.0, true);
+  }
+}
+
 std::uint64_t drain(int fd) {
   static std::vector<char> buffer(1u << 18);
   std::uint64_t bytes = 0;
@@ -263,6 +294,7 @@ int main(int argc, char** argv) {
   const auto setup = loom::bench::make_setup(argv[1], argc > 2 ? argv[2] : nullptr);
   loom::bench::bench_cold(setup);
   loom::bench::bench_hello(setup);
+  loom::bench::bench_why(setup);
   loom::bench::bench_output(setup);
   loom::bench::bench_cancel(setup);
   loom::bench::bench_memory(setup);

@@ -104,6 +104,13 @@ void save_golden_seeds(const std::filesystem::path& corpus) {
        {"sandbox_policy_1", "sandbox_policy_2_network_off", "sandbox_policy_3_mounts"}) {
     save(corpus / "policy" / name, test::golden(std::string(name) + ".bin"));
   }
+  const test::Document exec =
+      test::exec_document()
+          .with("allow", test::array({test::exec_entry("dir", "/usr/bin").bytes(),
+                                      test::exec_entry("file", "/bin/sh").bytes()}))
+          .with("deny", test::array({test::exec_entry("name", "curl").bytes()}));
+  save(corpus / "policy" / "version_3_exec", test::version_3_document(exec.bytes()).bytes());
+  save(corpus / "policy" / "version_3_nil", test::version_3_document(test::nil()).bytes());
   Bytes stream;
   for (const char* name :
        {"broker-hello-proto3", "broker-exec-start-min", "broker-exec-start-policy",

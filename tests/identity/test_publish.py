@@ -128,6 +128,20 @@ class Grants(IdentityCase):
             self.assertPublished(publish(document, self.ws, ADA), ADA_FILE)
             os.unlink(self.target)
 
+    def test_an_exec_table_is_nothing_to_a_file_that_the_helper_writes(self):
+        table = {
+            "default": "deny",
+            "allow": [{"kind": "dir", "value": "/usr/bin"}],
+            "deny": [{"kind": "name", "value": "git"}],
+            "support": "system",
+            "memfd": "noexec",
+            "required": True,
+        }
+        for exec_table in (None, table):
+            document = policy(v=3, writable_roots=[self.ws], exec=exec_table)
+            self.assertPublished(publish(document, self.ws, ADA), ADA_FILE)
+        self.assertRefused(publish(policy(v=3, readable_roots=[self.ws], exec=table), self.ws, ADA))
+
     def test_workspace_and_root_may_be_named_through_a_linked_parent(self):
         # cases.md 233
         os.symlink(self.place, self.path("out/link"))

@@ -85,7 +85,7 @@ os.unlink("a/b/kept")
 class Uncreatable(AbsentCase):
     # field B01
     # cases.md 58, 70
-    # guard 9.1: 27
+    # guard 9.2: 27
     def test_nothing_can_be_made_under_an_absent_protected_name(self):
         name = self.path("ws/.profile-x")
         script = (

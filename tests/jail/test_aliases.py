@@ -89,6 +89,58 @@ class Aliases(JailCase):
         without, run = self.read(self.policy(readable_roots=[y]), f"{y}/k", binds=[(x, y)])
         self.assertEqual(without, ["S3CRET"], self.story(run))
 
+    def test_what_an_exec_table_denies_stays_denied_where_the_scratch_shows_it_again(self):
+        """A rule for /tmp would be one for whatever is mounted beneath."""
+        denied = self.program("x", "bin", "run", text="#!/bin/sh\nexit 0\n")
+        admitted = self.program("x", "ok", text="#!/bin/sh\nexit 0\n")
+        self.assertTrue(os.access(denied, os.X_OK) and os.access(admitted, os.X_OK))
+        shown = self.under_tmp()
+        script = 'for f; do "$f" >/dev/null 2>&1 && echo ran || echo no; done; exit 0'
+        for kind, value in (("dir", self.path("x/bin")), ("file", denied)):
+            table = {
+                "default": "allow",
+                "allow": [],
+                "deny": [{"kind": kind, "value": value}],
+                "support": "system",
+                "memfd": "noexec",
+                "required": True,
+            }
+            policy = self.policy(v=3, readable_roots=[shown], exec=table)
+            names = (f"{shown}/bin/run", f"{shown}/ok")
+            words, run = self.read(policy, *names, binds=[(self.path("x"), shown)], script=script)
+            self.assertEqual(words, ["no", "ran"], self.story(run))
+
+    def test_a_part_of_what_is_denied_that_a_mount_shows_runs_under_no_name(self):
+        """A rule is of the object: what admits it under one name admits it under all."""
+        run_it = "#!/bin/sh\nexit 0\n"
+        inner, beside = self.program("x", "d", "run", text=run_it), self.program("x", "ok", text=run_it)
+        shown, other = self.directory("shown"), self.program("shown", "other", text=run_it)
+        alone = self.program("alone", text=run_it)
+        mounted = self.directory("shown", "m")
+        script = 'for f; do "$f" >/dev/null 2>&1 && echo ran || echo no; done; exit 0'
+        binds = [(self.path("x/d"), mounted), (beside, alone)]
+        names = (f"{mounted}/run", inner, alone, beside, other)
+        for default in ("allow", "deny"):
+            table = {
+                "default": default,
+                "allow": [
+                    {"kind": "dir", "value": "/usr/bin"},
+                    {"kind": "dir", "value": shown},
+                    {"kind": "file", "value": alone},
+                ],
+                "deny": [{"kind": "dir", "value": self.path("x")}],
+                "support": "system",
+                "memfd": "noexec",
+                "required": True,
+            }
+            policy = self.policy(v=3, readable_roots=[self.path("x"), shown, alone], exec=table)
+            words, run = self.read(policy, *names, binds=binds, script=script)
+            self.assertEqual(words, ["no", "no", "no", "no", "ran"], self.story(run))
+            table["deny"] = [{"kind": "file", "value": beside}]
+            words, run = self.read(policy, *names, binds=binds, script=script)
+            within = "ran" if default == "allow" else "no"
+            self.assertEqual(words, ["ran", within, "no", "no", "ran"], self.story(run))
+
     def test_both_names_are_masked_whichever_is_protected(self):
         x, y = self.path("x"), self.directory("y")
         for hidden in (x, y):

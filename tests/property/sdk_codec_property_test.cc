@@ -26,9 +26,9 @@ using Codecs = ::testing::Types<
     LOOM_TEST_CODEC_(Pieces, pieces), LOOM_TEST_CODEC_(ProbeRequest, probe_request),
     LOOM_TEST_CODEC_(PlanRequest, plan_request), LOOM_TEST_CODEC_(JailPlan, jail_plan),
     LOOM_TEST_CODEC_(LaunchSpec, launch_spec), LOOM_TEST_CODEC_(Audit, audit),
-    LOOM_TEST_CODEC_(StartResult, start_result), LOOM_TEST_CODEC_(TargetsRequest, targets_request),
-    LOOM_TEST_CODEC_(Targets, targets), LOOM_TEST_CODEC_(TrialResult, trial_result),
-    LOOM_TEST_CODEC_(ControlMessage, control_message),
+    LOOM_TEST_CODEC_(StartResult, start_result), LOOM_TEST_CODEC_(ExecObject, exec_object),
+    LOOM_TEST_CODEC_(TargetsRequest, targets_request), LOOM_TEST_CODEC_(Targets, targets),
+    LOOM_TEST_CODEC_(TrialResult, trial_result), LOOM_TEST_CODEC_(ControlMessage, control_message),
     LOOM_TEST_CODEC_(CommitDocument, commit_document)>;
 #undef LOOM_TEST_CODEC_
 

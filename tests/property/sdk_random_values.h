@@ -125,7 +125,39 @@ class RandomValues {
             .scratch = {.host_path = maybe([this] { return path(); }), .written = text()},
             .mounts = list([this] {
               return ExplicitMount{.path = path(), .writable = coin(), .required = coin()};
-            })};
+            }),
+            .exec = maybe([this] { return exec_policy(); })};
+  }
+  std::vector<ExecEntry> exec_entries() {
+    return list(
+        [this] { return ExecEntry{.kind = one_of(ExecEntryKind::kName), .value = text()}; });
+  }
+  ExecPolicy exec_policy() {
+    return {.allow_by_default = coin(),
+            .allow = exec_entries(),
+            .deny = exec_entries(),
+            .system_support = coin(),
+            .memfd_noexec = coin(),
+            .required = coin()};
+  }
+  std::vector<ExecRule> exec_rule_list() {
+    return list([this] {
+      return ExecRule{.scope = one_of(ExecScope::kName),
+                      .real = path(),
+                      .name = text(),
+                      .written = text(),
+                      .identity = identity(),
+                      .parent_identity = identity()};
+    });
+  }
+  ExecRules exec_rules() {
+    return {.restrictive = coin(),
+            .required = coin(),
+            .memfd_noexec = coin(),
+            .scratch_runs = coin(),
+            .allow = exec_rule_list(),
+            .deny = exec_rule_list(),
+            .support = paths()};
   }
   Features features() {
     return {.tags = texts(),
@@ -148,7 +180,13 @@ class RandomValues {
   }
   PlanRequest plan_request() {
     return {.policy = policy(),
-            .command = {.argv = texts(), .environment = texts(), .cwd = text()},
+            .command = {.argv = texts(),
+                        .environment = texts(),
+                        .cwd = text(),
+                        .program = maybe([this] {
+                          return AdmittedProgram{.real = path(), .identity = identity()};
+                        })},
+            .exec = maybe([this] { return exec_rules(); }),
             .demand = one_of(Demand::kFull),
             .keep_capabilities = texts(),
             .facts = host_facts(),
@@ -194,7 +232,8 @@ class RandomValues {
             .watched = list([this] {
               return WatchedPath{.path = path(), .identity = identity(), .masked = coin()};
             }),
-            .jailed_pids = coin()};
+            .jailed_pids = coin(),
+            .wants_exec_rules = coin()};
   }
   Audit audit() {
     return {.when_witnessed = texts(),
@@ -204,7 +243,12 @@ class RandomValues {
             .widened = texts(),
             .expects_witness = coin()};
   }
-  StartResult start_result() { return {.entries = texts()}; }
+  StartResult start_result() {
+    return {.entries = texts(), .exec_rules = signed32(), .exec_entry = text()};
+  }
+  ExecObject exec_object() {
+    return {.handle = signed32(), .directory = coin(), .listed = number(), .support = number()};
+  }
   ProcessRow process_row() { return {.pid = signed32(), .parent = signed32(), .birth = number()}; }
   TargetsRequest targets_request() {
     return {.rung = one_of(Rung::kSettle),
@@ -217,13 +261,19 @@ class RandomValues {
   }
   TrialResult trial_result() { return {.code = signed32(), .timed_out = coin(), .output = text()}; }
   ControlMessage control_message() {
-    return {.kind = one_of(ControlKind::kFailed, 1),
+    return {.kind = one_of(ControlKind::kConfined, 1),
             .step = one_of(Stage2Step::kExecute, 1),
             .error = signed32(),
             .detail = text()};
   }
   CommitDocument commit_document() {
-    return {.argv = texts(), .environment = texts(), .cwd = text()};
+    return {.argv = texts(),
+            .environment = texts(),
+            .cwd = text(),
+            .program = text(),
+            .program_identity = identity(),
+            .exec_rules = coin(),
+            .scratch_runs = coin()};
   }
 
  private:

@@ -97,8 +97,8 @@ dependencies_point_one_way() {
   may_include report
   may_include law
   may_include host guard
-  may_include guard policy law
-  may_include app policy protocol environment identity cancel report host guard
+  may_include guard policy law report
+  may_include app policy protocol environment identity cancel report law host guard
   sources core/include | grep_files 'include *"'
 }
 

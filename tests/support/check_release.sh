@@ -20,6 +20,17 @@ without_seccomp() {
   esac
 }
 
+# What LOOM_STATIC_RUNTIME promises: nothing to bind but the C library and, for a backend, libseccomp.
+carries_its_runtime() {
+  grep -q '^LOOM_STATIC_RUNTIME:BOOL=ON$' "$build/CMakeCache.txt" || return 0
+  for library in $(needed "$1"); do
+    case $library in
+      libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | ld-linux*.so.* | libseccomp.so.*) ;;
+      *) fail "$1 needs $library" ;;
+    esac
+  done
+}
+
 static() {
   [ -z "$(needed "$1")" ] || fail "$1 is not static: needs $(needed "$1" | tr '\n' ' ')"
   if readelf --program-headers --wide "$1" | grep -q INTERP; then fail "$1 names an interpreter"; fi
@@ -42,12 +53,14 @@ for backend in "$build"/lib/loom-exec/backends/*.so; do
   [ -e "$backend" ] || continue
   "$here/one_symbol.sh" nm "$backend" || fail "$backend exports something else"
   hardened "$backend"
+  carries_its_runtime "$backend"
   whole "$backend"
   backends=$((backends + 1))
 done
 [ "$backends" -ge 2 ] || fail "$backends backends in $build/lib/loom-exec/backends"
 without_seccomp "$build/bin/loom-exec"
 hardened "$build/bin/loom-exec"
+carries_its_runtime "$build/bin/loom-exec"
 whole "$build/bin/loom-exec"
 static "$build/libexec/loom-exec/bwrap-stage2"
 

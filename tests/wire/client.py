@@ -117,12 +117,14 @@ class Frame:
         return f"<{self.kind} id={self.id} {text if len(text) < 300 else text[:300] + '…'}>"
 
 
-def check_body(frame, outcome_allowed):
+def check_body(frame, outcome_allowed, denial_allowed=False):
     wanted = dict(BODY_KEYS.get(frame.kind) or {})
     if frame.kind not in BODY_KEYS:
         raise WireError(f"a helper never sends {frame!r}")
     if frame.kind == "exec_exit" and outcome_allowed:
         wanted["outcome"] = dict
+    if frame.kind == "error" and denial_allowed and "denial" in frame.body:
+        wanted["denial"] = dict
     if set(frame.body) != set(wanted):
         raise WireError(f"keys of {frame.kind}: {sorted(frame.body)}, due {sorted(wanted)}")
     for key, kind in wanted.items():
@@ -276,6 +278,7 @@ class Helper:
         self.inbox = bytearray()
         self.features = []
         self.outcome = False
+        self.denial = False
         self.stderr_file = tempfile.TemporaryFile()
         self.status = None
         self.runs = {}
@@ -389,7 +392,7 @@ class Helper:
             return None
         frame = Frame(bytes(self.inbox[4 : 4 + length]))
         del self.inbox[: 4 + length]
-        check_body(frame, self.outcome)
+        check_body(frame, self.outcome, self.denial)
         return frame
 
     def receive(self, timeout=PATIENCE):
@@ -456,6 +459,7 @@ class Helper:
         self.drop_policy()
         self.features = hello.body["features"]
         self.outcome = "exec-outcome-v1" in features and "exec-outcome-v1" in self.features
+        self.denial = "denial-v1" in features and "denial-v1" in self.features
         self.send("hello", {"proto": PROTO, "peer": "broker", "features": list(features)})
         return hello
 

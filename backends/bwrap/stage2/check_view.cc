@@ -73,6 +73,7 @@ bool may_be_mount_root(int object) {
 const char* lost(ViewCheck::Form form) noexcept {
   switch (form) {
     case ViewCheck::Form::kEmptyDirectory:
+    case ViewCheck::Form::kClosedDirectory:
     case ViewCheck::Form::kNullDevice:
       return "not masked";
     case ViewCheck::Form::kPin:
@@ -83,16 +84,22 @@ const char* lost(ViewCheck::Form form) noexcept {
   return "not in place";
 }
 
+// Every tmpfs has a device number of its own: the same number as the parent's is an ordinary
+// directory of a host tmpfs, shown read-only and not masked.
+bool is_empty_mask(const Seen& parent, const Seen& leaf) {
+  return leaf.read_only() && S_ISDIR(leaf.status.st_mode) && leaf.on_tmpfs() &&
+         leaf.status.st_dev != parent.status.st_dev;
+}
+
 bool is_in_place(const ViewCheck& check, const Seen& parent, const Seen& leaf, int object) {
   switch (check.form) {
     case ViewCheck::Form::kNullDevice:
       return leaf.read_only() && S_ISCHR(leaf.status.st_mode) &&
              leaf.status.st_rdev == makedev(1, 3);
     case ViewCheck::Form::kEmptyDirectory:
-      // Every tmpfs has a device number of its own: the same number as the parent's is an ordinary
-      // directory of a host tmpfs, shown read-only and not masked.
-      return leaf.read_only() && S_ISDIR(leaf.status.st_mode) && leaf.on_tmpfs() &&
-             leaf.status.st_dev != parent.status.st_dev;
+      return is_empty_mask(parent, leaf);
+    case ViewCheck::Form::kClosedDirectory:
+      return is_empty_mask(parent, leaf) && (leaf.status.st_mode & ALLPERMS) == 0;
     case ViewCheck::Form::kPin:
       return S_ISDIR(leaf.status.st_mode) && leaf.identity() == check.identity &&
              may_be_mount_root(object);

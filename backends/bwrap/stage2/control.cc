@@ -118,19 +118,37 @@ void send_failed(int control, const Failure& failure) noexcept {
   send_packet(control, message, MSG_DONTWAIT);
 }
 
-StepResult<CommitDocument> await_commit(int control) {
-  LOOM_TRY(const Packet packet, receive_packet(control));
+StepResult<Commit> await_commit(int control) {
+  static constexpr std::size_t kMostDescriptors = 2;
+  LOOM_TRY(Packet packet, receive_packet(control));
   if (packet.bytes.empty()) return stop(Stage2Step::kCommit, "no commit: the helper has gone");
   const auto message = decode_control_message(packet.bytes);
   if (!message) return stop(Stage2Step::kCommit, message.error().message);
-  if (message->kind != ControlKind::kCommit || packet.fds.size() != 1) {
+  const std::size_t lent = packet.fds.size();
+  if (message->kind != ControlKind::kCommit || lent == 0 || lent > kMostDescriptors) {
     return stop(Stage2Step::kCommit, "not a commit with one document");
   }
   LOOM_TRY(const Bytes bytes,
            read_sealed_file(packet.fds.front().get(), Stage2Step::kCommit, "commit document"));
   auto document = decode_commit_document(bytes);
   if (!document) return stop(Stage2Step::kCommit, document.error().message);
-  return std::move(*document);
+  Commit commit{.document = std::move(*document), .exec_rules = {}};
+  if (lent == kMostDescriptors) commit.exec_rules = std::move(packet.fds.back());
+  if (commit.document.exec_rules && !commit.exec_rules) {
+    return stop(Stage2Step::kExecRules, "the rule set did not come");
+  }
+  if (!commit.document.exec_rules && commit.exec_rules) {
+    return stop(Stage2Step::kCommit, "a descriptor that the document does not speak of");
+  }
+  return commit;
+}
+
+StepResult<void> send_confined(int control) {
+  ControlMessage message;
+  message.kind = ControlKind::kConfined;
+  const int error = send_packet(control, message, 0);
+  if (error != 0) return stop(Stage2Step::kExecRules, "control channel", error);
+  return {};
 }
 
 }  // namespace loom::bwrap

@@ -22,7 +22,17 @@ void send_here(int control) noexcept;
 // Best effort: sends nothing when `control` is no packet socket, and never waits.
 void send_failed(int control, const Failure& failure) noexcept;
 
-// Waits for the host's word. End of file is a failure: no live helper, no command.
-[[nodiscard]] StepResult<CommitDocument> await_commit(int control);
+// The host's word, and what came with it.
+struct Commit {
+  CommitDocument document;
+  UniqueFd exec_rules;  // exactly when the document says so
+};
+
+// Waits for it. End of file is a failure: no live helper, no command. So is a rule set that was
+// promised and did not come (kExecRules), and a descriptor that nobody speaks of.
+[[nodiscard]] StepResult<Commit> await_commit(int control);
+
+// Tells the host that the exec rule set is in force. A host that does not hear of it is a failure.
+[[nodiscard]] StepResult<void> send_confined(int control);
 
 }  // namespace loom::bwrap

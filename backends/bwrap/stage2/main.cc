@@ -31,7 +31,12 @@ StepResult<PrepareDocument> read_document() {
   return std::move(*document);
 }
 
-StepResult<CommitDocument> prepare_and_wait() {
+struct Committed {
+  Commit commit;
+  std::uint32_t landlock_abi;
+};
+
+StepResult<Committed> prepare_and_wait() {
   if (!adopt_standard_input()) return stop(Stage2Step::kDocument, "descriptor 6", errno);
   if (!fill_standard_descriptors()) return stop(Stage2Step::kDocument, "/dev/null", errno);
   if (!close_unexpected_descriptors()) return stop(Stage2Step::kDocument, "/proc/self/fd", errno);
@@ -43,14 +48,16 @@ StepResult<CommitDocument> prepare_and_wait() {
   LOOM_TRY_VOID(send_ready(kControlFd));
   // While the host judges the report: what the command must not inherit, and nothing it waits for.
   LOOM_TRY_VOID(shed_inheritance());
-  return await_commit(kControlFd);
+  LOOM_TRY(Commit commit, await_commit(kControlFd));
+  return Committed{.commit = std::move(commit), .landlock_abi = document.landlock_abi};
 }
 
 }  // namespace
 
 void run_stage2() noexcept {
-  auto command = prepare_and_wait();
-  give_up(command ? run_command(std::move(*command)) : command.error(), kControlFd);
+  auto run = prepare_and_wait();
+  give_up(run ? run_command(std::move(run->commit), run->landlock_abi, kControlFd) : run.error(),
+          kControlFd);
 }
 
 }  // namespace loom::bwrap

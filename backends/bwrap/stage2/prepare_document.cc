@@ -12,6 +12,7 @@ constexpr std::size_t kInstructionBytes =
     8;  // sizeof(struct sock_filter), part of the kernel's ABI
 
 constexpr std::string_view kEmptyDirectoryName = "empty-directory";
+constexpr std::string_view kClosedDirectoryName = "closed-directory";
 constexpr std::string_view kNullDeviceName = "null-device";
 constexpr std::string_view kPinName = "pin";
 constexpr std::string_view kReadOnlyBindName = "read-only-bind";
@@ -20,6 +21,8 @@ std::string_view form_name(ViewCheck::Form form) noexcept {
   switch (form) {
     case ViewCheck::Form::kEmptyDirectory:
       return kEmptyDirectoryName;
+    case ViewCheck::Form::kClosedDirectory:
+      return kClosedDirectoryName;
     case ViewCheck::Form::kNullDevice:
       return kNullDeviceName;
     case ViewCheck::Form::kPin:
@@ -150,7 +153,9 @@ Result<ViewCheck> decode_view_check(const Value& value) {
   reader.read("parent_inode", check.parent_identity.inode);
   reader.read("device", check.identity.device);
   reader.read("inode", check.identity.inode);
-  if (form == kNullDeviceName) {
+  if (form == kClosedDirectoryName) {
+    check.form = ViewCheck::Form::kClosedDirectory;
+  } else if (form == kNullDeviceName) {
     check.form = ViewCheck::Form::kNullDevice;
   } else if (form == kPinName) {
     check.form = ViewCheck::Form::kPin;

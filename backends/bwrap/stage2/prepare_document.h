@@ -15,10 +15,11 @@ namespace loom::bwrap {
 // (D22).
 struct ViewCheck {
   enum class Form : std::uint8_t {
-    kEmptyDirectory,  // the root of a read-only tmpfs
-    kNullDevice,      // character device 1:3 on a read-only mount
-    kPin,             // a directory of `identity` that is the root of a mount
-    kReadOnlyBind,    // an object of `identity` that is the root of a read-only mount
+    kEmptyDirectory,   // the root of a read-only tmpfs
+    kClosedDirectory,  // the same, with mode 0
+    kNullDevice,       // character device 1:3 on a read-only mount
+    kPin,              // a directory of `identity` that is the root of a mount
+    kReadOnlyBind,     // an object of `identity` that is the root of a read-only mount
   };
 
   std::string path;  // where it lies, links resolved

@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "descriptors.h"
+#include "enter_exec_rules.h"
+#include "open_path.h"
 
 namespace loom::bwrap {
 namespace {
@@ -137,6 +139,21 @@ Failure execute_path(const Program& program, const std::string& path) {
   return absent ? not_found(path) : refused(path, error);
 }
 
+// Any other object than the one that was judged is no program of ours.
+Failure execute_admitted(const Program& program, const std::string& path,
+                         const FileIdentity& identity) {
+  {
+    const UniqueFd file = open_without_links(path);
+    if (!file && (errno == ENOENT || errno == ENOTDIR)) return not_found(path);
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) return refused(path, errno);
+    if (FileIdentity{.device = status.st_dev, .inode = status.st_ino} != identity) {
+      return {.step = Stage2Step::kExecute, .thing = path + ": exchanged since it was judged"};
+    }
+  }
+  return execute_path(program, path);
+}
+
 // What was found but refused is remembered: it is a better answer than "not found", and a later
 // directory may still hold a program that runs.
 Failure search_path(const Program& program, const std::string& name, std::string_view directories) {
@@ -180,15 +197,22 @@ StepResult<void> shed_inheritance() {
   return {};
 }
 
-Failure run_command(CommitDocument document) {
+Failure run_command(Commit commit, std::uint32_t landlock_abi, int control) {
+  CommitDocument& document = commit.document;
   if (document.argv.empty()) {
     return {.step = Stage2Step::kCommit, .thing = "commit document: argv is empty"};
   }
   if (auto entered = enter(document.cwd); !entered) return std::move(entered.error());
+  if (auto confined = enter_exec_rules(commit, landlock_abi, control); !confined) {
+    return std::move(confined.error());
+  }
   const std::string name = document.argv.front();
   const auto directories = find_path(document.environment);
   const Program program{.argv = pointers_to(document.argv),
                         .environment = pointers_to(document.environment)};
+  if (!document.program.empty()) {
+    return execute_admitted(program, document.program, document.program_identity);
+  }
   if (name.find('/') != std::string::npos) return execute_path(program, name);
   if (name.empty() || !directories) return not_found(name);
   return search_path(program, name, *directories);

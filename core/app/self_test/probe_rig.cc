@@ -38,8 +38,9 @@ Result<ProbeRun> ProbeRig::try_run(ProbeJob job) {
                                          .environment = std::move(job.environment),
                                          .cwd = "/",
                                          .policy = std::move(job.policy),
+                                         .exec = {},
                                          .id = ++runs_});
-  if (!prepared) return not_started(std::move(prepared).error());
+  if (!prepared) return not_started(std::move(prepared).error().error);
 
   ProbeRun run;
   std::optional<ExecResult> result;
@@ -52,7 +53,7 @@ Result<ProbeRun> ProbeRig::try_run(ProbeJob job) {
                          .on_exit = [&](ExecResult ended) { result = std::move(ended); }};
   host::EventLoop loop;
   auto execution = Execution::start(loop, session_, std::move(*prepared), std::move(events));
-  if (!execution) return not_started(std::move(execution).error());
+  if (!execution) return not_started(std::move(execution).error().error);
   static_cast<void>((*execution)->offer_stdin({}, true));
   loop.watch(stop_.fd(), POLLIN, [](short) {});
   while (!result && !stop_.came()) LOOM_TRY_VOID(loop.run_once());

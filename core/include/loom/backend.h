@@ -41,6 +41,11 @@ class HostServices {
   // process id; the process stays the host's.
   [[nodiscard]] virtual Result<std::int32_t> spawn(const LaunchSpec& launch) = 0;
 
+  // The next object that the exec table in force lets the kernel execute. Only within start, and
+  // only of a launch that wants exec rules. kDenied, "exec_table_too_large: …", beyond its
+  // ceilings.
+  [[nodiscard]] virtual Result<ExecObject> next_exec_object() = 0;
+
   // A second, targeted reading of the process table: the children of `pid`, at this moment. Only
   // within targets. Empty when the process is gone.
   [[nodiscard]] virtual Result<std::vector<std::int32_t>> children(std::int32_t pid) = 0;

@@ -51,6 +51,9 @@ typedef struct loom_host_v1 {
    * forks, and the process stays the host's. */
   loom_status (*spawn)(void* ctx, loom_view launch, int32_t* pid,
                        const loom_sink* error) LOOM_NOEXCEPT;
+  /* Start only. -> ExecObject; its handle is the host's and lives until the next call. */
+  loom_status (*next_exec_object)(void* ctx, const loom_sink* out,
+                                  const loom_sink* error) LOOM_NOEXCEPT;
   /* Targets only. Appends the children of pid, each as an int32_t in native byte order. */
   loom_status (*children)(void* ctx, int32_t pid, const loom_sink* out,
                           const loom_sink* error) LOOM_NOEXCEPT;

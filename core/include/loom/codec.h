@@ -29,6 +29,7 @@ LOOM_CODEC_(JailPlan, jail_plan);
 LOOM_CODEC_(LaunchSpec, launch_spec);
 LOOM_CODEC_(Audit, audit);
 LOOM_CODEC_(StartResult, start_result);
+LOOM_CODEC_(ExecObject, exec_object);
 LOOM_CODEC_(TargetsRequest, targets_request);
 LOOM_CODEC_(Targets, targets);
 LOOM_CODEC_(TrialResult, trial_result);

@@ -90,13 +90,31 @@ struct LaunchSpec {
   // A pid namespace owns every descendant, and ends with its process 1. A launcher's jail without
   // one (a fallback) is ended by the host's caretaker.
   bool jailed_pids = false;
+  // start makes an exec rule set (StartResult::exec_rules) out of next_exec_object.
+  bool wants_exec_rules = false;
   friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
 };
 
 // What start says besides having spawned.
 struct StartResult {
   std::vector<std::string> entries{};  // further applied entries, usually none
+  // A descriptor that goes to the inner stage with the commit and is the host's from now on; -1:
+  // none.
+  std::int32_t exec_rules = -1;
+  // The applied entry of these rules, claimed once the inner stage says that they are in force:
+  // "exec-landlock:rules=…".
+  std::string exec_entry{};
   friend bool operator==(const StartResult&, const StartResult&) = default;
+};
+
+// One object that the kernel may be told to execute (HostServices::next_exec_object).
+struct ExecObject {
+  std::int32_t handle = -1;  // O_PATH, borrowed until the next call; -1: there are no more
+  bool directory = false;    // whatever is in it too, at any depth
+  // With handle -1, for the report: how many directories were listed, how many objects are support.
+  std::uint64_t listed = 0;
+  std::uint64_t support = 0;
+  friend bool operator==(const ExecObject&, const ExecObject&) = default;
 };
 
 // One row of the process table. `birth` is the kernel's start time of the process, in its own unit;

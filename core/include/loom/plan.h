@@ -17,18 +17,60 @@ enum class Demand : std::uint8_t {
   kFull,        // everything the policy asks for
 };
 
+// The file that a launch runs, as the guard judged it.
+struct AdmittedProgram {
+  AbsolutePath real;  // no link in it; the same name leads there inside the jail
+  FileIdentity identity{};
+  friend bool operator==(const AdmittedProgram&, const AdmittedProgram&) = default;
+};
+
 struct Command {
   std::vector<std::string> argv{};  // not empty
   // NAME=VALUE, sorted by name; exactly what the command sees
   std::vector<std::string> environment{};
   std::string cwd{};  // absolute, or empty for "/"
+  // What is executed, with argv[0] as it is spelled. nullopt: argv[0] is looked up inside the jail,
+  // as version 2 has it (and while the first plan of a version-3 launch is made).
+  std::optional<AdmittedProgram> program{};
   friend bool operator==(const Command&, const Command&) = default;
+};
+
+enum class ExecScope : std::uint8_t { kAny, kDirectory, kFile, kName };
+
+// One rule of the exec table in force, frozen: where the written path led when the launch began.
+struct ExecRule {
+  ExecScope scope = ExecScope::kFile;
+  AbsolutePath real;               // kDirectory, kFile; else the root
+  std::string name{};              // kName: as written
+  std::string written{};           // as the policy spells it; printed, never compared
+  FileIdentity identity{};         // of the object; zero: absent
+  FileIdentity parent_identity{};  // of the directory that holds real's last component
+  friend bool operator==(const ExecRule&, const ExecRule&) = default;
+};
+
+// The exec table in force for a launch, judged and folded by the host. A launch of version 2 has
+// none.
+struct ExecRules {
+  bool restrictive = false;  // programs are confined; otherwise nothing below matters
+  bool required = true;      // a table that cannot be enforced refuses; else it is reported
+  bool memfd_noexec = true;  // no executable memory files
+  // Programs made in the private scratch may run: the table allows everything there.
+  bool scratch_runs = false;
+  // What holds at its own place. Each is an object that exists, or kAny. All of it must be readable
+  // in the jail.
+  std::vector<ExecRule> allow{};
+  std::vector<ExecRule> deny{};
+  // Files that may be executed besides, so that what is allowed can start: linkers, interpreters.
+  // Empty while the first plan is made.
+  std::vector<AbsolutePath> support{};
+  friend bool operator==(const ExecRules&, const ExecRules&) = default;
 };
 
 // What plan is asked.
 struct PlanRequest {
   Policy policy{};
   Command command{};
+  std::optional<ExecRules> exec{};  // nullopt: a launch of version 2, whatever policy.exec says
   Demand demand = Demand::kBestEffort;
   bool deny_unix_sockets = false;  // operator's --unix-sockets deny (D26)
   bool explain_filter = false;     // fill JailPlan::filter
@@ -42,6 +84,7 @@ struct PlanRequest {
 // Classes of mount operations, lowest to highest precedence at one region (docs/jail.md 4).
 enum class MountClass : std::uint8_t {
   kRootTmpfs,
+  kExecShown,  // read-only: what the exec table admits and no region shows
   kReadable,
   kWritable,  // also a host-path scratch
   kScratchTmpfs,
@@ -61,9 +104,10 @@ enum class MountForm : std::uint8_t {
   kBindTry,  // the same, skipped when the source is absent
   kReadOnlyBind,
   kReadOnlyBindTry,
-  kTmpfs,           // fresh and writable
-  kEmptyDirectory,  // fresh, empty and read-only: mask of a directory or of nothing
-  kNullDevice,      // /dev/null over it: mask of a file
+  kTmpfs,            // fresh and writable
+  kEmptyDirectory,   // fresh, empty and read-only: mask of a directory or of nothing
+  kClosedDirectory,  // the same without permissions, so that it cannot be listed either
+  kNullDevice,       // /dev/null over it: mask of a file
   kProc,
   kDev,
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace loom {
@@ -47,6 +48,28 @@ struct Scratch {
   friend bool operator==(const Scratch&, const Scratch&) = default;
 };
 
+enum class ExecEntryKind : std::uint8_t { kDirectory, kFile, kName };
+// "dir", "file" or "name", as the document spells it.
+[[nodiscard]] std::string_view exec_entry_kind_name(ExecEntryKind kind) noexcept;
+
+// One line of an exec table.
+struct ExecEntry {
+  ExecEntryKind kind = ExecEntryKind::kFile;
+  std::string value{};  // a clean absolute path below "/", or a bare name
+  friend bool operator==(const ExecEntry&, const ExecEntry&) = default;
+};
+
+// What one author says about running programs (version 3, docs/policy.md "exec").
+struct ExecPolicy {
+  bool allow_by_default = false;  // default "allow"
+  std::vector<ExecEntry> allow{};
+  std::vector<ExecEntry> deny{};
+  bool system_support = true;  // support "system": linkers and interpreters of the system may start
+  bool memfd_noexec = true;    // memfd "noexec"
+  bool required = true;        // a table that cannot be enforced refuses the launch
+  friend bool operator==(const ExecPolicy&, const ExecPolicy&) = default;
+};
+
 // A complete, checked sandbox policy (docs/policy.md). Lists keep the document's order; order has
 // no meaning for enforcement. Paths are lexically clean; none holds a NUL.
 struct Policy {
@@ -59,6 +82,7 @@ struct Policy {
   std::vector<std::string> env_allow{};
   Scratch scratch{};
   std::vector<ExplicitMount> mounts{};
+  std::optional<ExecPolicy> exec{};  // nullopt: no opinion; always so in version 2
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <loom/bytes.h>
+#include <loom/facts.h>
 #include <loom/result.h>
 
 #include <cstdint>
@@ -18,12 +19,21 @@ namespace loom {
 //   credentials
 //                             of this packet tell the host the process that becomes the command
 //   host -> stage 2  commit   carries one sealed memory file (SCM_RIGHTS) with a CommitDocument
+//   and,
+//                             where that says so, an exec rule set
+//   stage 2 -> host  confined the exec rule set is in force; only where there is one
 //   stage 2 -> host  failed   the step that failed, errno, and the thing it failed on; exit 126
 //   follows
 //
 // End of file towards stage 2 means: do not run, exit 126. End of file towards the host after a
 // commit means: the command is running (the socket is close-on-exec).
-enum class ControlKind : std::uint8_t { kReady = 1, kCommit = 2, kFailed = 3, kHere = 4 };
+enum class ControlKind : std::uint8_t {
+  kReady = 1,
+  kCommit = 2,
+  kFailed = 3,
+  kHere = 4,
+  kConfined = 5
+};
 
 // Where stage 2 stopped. Steps up to kReport precede the report.
 enum class Stage2Step : std::uint8_t {
@@ -37,6 +47,7 @@ enum class Stage2Step : std::uint8_t {
   kFilter,
   kReport,
   kCommit,     // no commit, or not a readable one
+  kExecRules,  // the exec rule set
   kDirectory,  // the working directory (D19)
   kLookup,     // the program is not in any directory of PATH
   kExecute,    // execve refused
@@ -61,6 +72,12 @@ struct CommitDocument {
   std::vector<std::string> argv{};
   std::vector<std::string> environment{};  // NAME=VALUE, exactly what the command sees
   std::string cwd{};                       // absolute, or empty for "/"
+  // The file to execute, a real path; argv[0] is then only what the command sees. Empty: argv[0] is
+  // looked up.
+  std::string program{};
+  FileIdentity program_identity{};  // what `program` must lead to
+  bool exec_rules = false;          // an exec rule set comes with the commit and is entered
+  bool scratch_runs = false;        // it gets a rule for the private /tmp
   friend bool operator==(const CommitDocument&, const CommitDocument&) = default;
 };
 

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "process_support.h"
 
@@ -31,10 +34,10 @@ void send_with_descriptor(int socket, Bytes text, int fd) {
   ASSERT_GT(::sendmsg(socket, &message, 0), 0);
 }
 
-UniqueFd receive_descriptor(int socket, Bytes& text) {
+std::vector<UniqueFd> receive_descriptors(int socket, Bytes& text) {
   text.resize(kMaxControlBytes);
   iovec part{.iov_base = text.data(), .iov_len = text.size()};
-  alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char ancillary[CMSG_SPACE(8 * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
@@ -43,10 +46,20 @@ UniqueFd receive_descriptor(int socket, Bytes& text) {
   const ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return UniqueFd();
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  return UniqueFd(fd);
+  std::vector<UniqueFd> fds;
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return fds;
+  for (std::size_t at = CMSG_LEN(0); at < header->cmsg_len; at += sizeof(int)) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header) + (at - CMSG_LEN(0)), sizeof fd);
+    fds.emplace_back(fd);
+  }
+  return fds;
+}
+
+UniqueFd receive_descriptor(int socket, Bytes& text) {
+  std::vector<UniqueFd> fds = receive_descriptors(socket, text);
+  EXPECT_LE(fds.size(), 1U);
+  return fds.empty() ? UniqueFd() : std::move(fds.front());
 }
 
 class ControlChannelTest : public ::testing::Test {
@@ -142,6 +155,26 @@ TEST_F(ControlChannelTest, ACommitCarriesItsDocumentSealed) {
   ASSERT_TRUE(document);
   EXPECT_EQ(read_text(document.get()), "document");
   EXPECT_NE(::fcntl(document.get(), F_GET_SEALS) & F_SEAL_WRITE, 0);
+}
+
+TEST_F(ControlChannelTest, ACommitCarriesTheRuleSetAfterItsDocument) {
+  const Pipe rules = make_pipe();
+  const std::size_t before = open_descriptors();
+  ASSERT_TRUE(
+      send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get(), rules.read.get()));
+
+  Bytes text;
+  const std::vector<UniqueFd> received = receive_descriptors(pair_.child.get(), text);
+
+  ASSERT_EQ(received.size(), 2U);
+  EXPECT_EQ(read_text(received[0].get()), "document");
+  struct stat sent {};
+  struct stat got {};
+  ASSERT_EQ(::fstat(rules.read.get(), &sent), 0);
+  ASSERT_EQ(::fstat(received[1].get(), &got), 0);
+  EXPECT_EQ(got.st_ino, sent.st_ino);
+  EXPECT_EQ(::fcntl(received[1].get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(open_descriptors(), before + 2);  // what is sent stays the sender's
 }
 
 TEST_F(ControlChannelTest, ACommitToNobodyIsAnErrorWithoutASignal) {

@@ -49,6 +49,55 @@ TEST_F(LoadPolicyTest, JsonAndMsgpackOfOnePolicyAreEqual) {
   EXPECT_EQ(json->limits.cpu_s, 1u);
 }
 
+TEST_F(LoadPolicyTest, AnExecTableInJsonIsTheSameDocument) {
+  std::string document(kDocument);
+  document.replace(document.find("\"v\": 2"), 6, R"("v": 3, "exec": {"default": "deny",
+    "allow": [{"kind": "dir", "value": "/usr/bin"}], "deny": [{"kind": "name", "value": "curl"}],
+    "support": "system", "memfd": "any", "required": false})");
+  const auto json = load(document);
+  ASSERT_TRUE(json) << json.error().message;
+  const Bytes packed = encode_policy(*json);
+
+  const auto msgpack = load(as_text(packed));
+
+  ASSERT_TRUE(msgpack) << msgpack.error().message;
+  EXPECT_EQ(*json, *msgpack);
+  EXPECT_EQ(json->version, 3U);
+  ASSERT_TRUE(json->exec);
+  EXPECT_EQ(json->exec->allow.front(), (ExecEntry{ExecEntryKind::kDirectory, "/usr/bin"}));
+  EXPECT_FALSE(json->exec->memfd_noexec);
+  EXPECT_FALSE(json->exec->required);
+}
+
+TEST_F(LoadPolicyTest, NoOpinionInJsonIsNull) {
+  std::string document(kDocument);
+  document.replace(document.find("\"v\": 2"), 6, R"("v": 3, "exec": null)");
+
+  const auto policy = load(document);
+
+  ASSERT_TRUE(policy) << policy.error().message;
+  EXPECT_EQ(policy->version, 3U);
+  EXPECT_FALSE(policy->exec);
+}
+
+TEST_F(LoadPolicyTest, AnExecTableInJsonIsRefusedByTheSameRules) {
+  for (const auto& [exec, word] :
+       {std::pair(R"({"default": "deny"})", "missing required key"),
+        std::pair(R"({"default": "deny", "default": "allow"})", "default"),
+        std::pair(R"([])", "expected map"),
+        std::pair(R"({"default": "deny", "allow": [{"kind": "dir", "value": "/x\u0000"}],
+                      "deny": [], "support": "none", "memfd": "any", "required": true})",
+                  "expected string")}) {
+    std::string document(kDocument);
+    document.replace(document.find("\"v\": 2"), 6, std::string(R"("v": 3, "exec": )") + exec);
+
+    const auto refused = load(document);
+
+    ASSERT_FALSE(refused) << exec;
+    EXPECT_THAT(refused.error().message, HasSubstr(word));
+  }
+}
+
 TEST_F(LoadPolicyTest, AKeyThatStandsTwiceInJsonIsRefusedByName) {
   std::string twice(kDocument);
   twice.insert(1, "\"scratch\": \"/elsewhere\",");

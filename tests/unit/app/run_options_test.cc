@@ -66,6 +66,37 @@ TEST(RunOptionsTest, OnlyAPlanShowsTheFilterAndNeedsNoCommandForIt) {
   EXPECT_EQ(parse({"--filter", "--", "true"}).exit_status, 2);
 }
 
+ParsedOptions parse_why(std::initializer_list<const char*> words) {
+  const std::vector<const char*> argv(words);
+  return parse_run_options("why", static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(RunOptionsTest, AQuestionFollowsThePolicyOptionsAndIsNoneOfTheirValues) {
+  const ParsedOptions parsed =
+      parse_why({"--read", "/a", "--read", "/b", "rename", "/x", "/y", "--protect", "/p"});
+
+  ASSERT_FALSE(parsed.exit_status);
+  EXPECT_THAT(parsed.options.question, ElementsAre("rename", "/x", "/y"));
+  EXPECT_THAT(parsed.options.read, ElementsAre("/a", "/b"));
+  EXPECT_THAT(parsed.options.protect, ElementsAre("/p"));
+  EXPECT_FALSE(parsed.options.json);
+  EXPECT_TRUE(parse_why({"--json", "read", "/x"}).options.json);
+}
+
+TEST(RunOptionsTest, WordsBehindTheMarkAreTheQuestionEvenWhenTheyLookLikeOptions) {
+  EXPECT_THAT(parse_why({"--read", "/a", "--", "read", "--json"}).options.question,
+              ElementsAre("read", "--json"));
+  EXPECT_THAT(parse_why({"read", "--", "-x"}).options.question, ElementsAre("read", "-x"));
+}
+
+TEST(RunOptionsTest, AQuestionOrRequestsButNotBothAndNoneIsAUsageError) {
+  EXPECT_FALSE(parse_why({"--requests", "-"}).exit_status);
+  EXPECT_EQ(parse_why({"--requests", "-", "read", "/x"}).exit_status, 2);
+  EXPECT_EQ(parse_why({}).exit_status, 2);
+  EXPECT_EQ(parse_why({"--report", "json", "read", "/x"}).exit_status, 2);
+  EXPECT_EQ(parse({"--json", "--", "true"}).exit_status, 2);
+}
+
 TEST(RunOptionsTest, ANumberIsDecimalAndFitsOrIsAUsageError) {
   for (const char* option : {"--cpu-seconds", "--wall-seconds", "--memory-bytes", "--pids",
                              "--file-bytes", "--output-bytes"}) {

@@ -26,26 +26,34 @@ constexpr FilterVariant kCut{.cuts_network = true, .denies_unix = false};
 constexpr FilterVariant kOpen{.cuts_network = false, .denies_unix = false};
 constexpr FilterVariant kCutNoUnix{.cuts_network = true, .denies_unix = true};
 constexpr FilterVariant kOpenNoUnix{.cuts_network = false, .denies_unix = true};
-constexpr std::array kVariants = {kCut, kOpen, kCutNoUnix, kOpenNoUnix};
+// Of launches without an exec table.
+constexpr std::array kPlainVariants = {kCut, kOpen, kCutNoUnix, kOpenNoUnix};
+constexpr FilterVariant kConfined{.confines_programs = true, .seals_memory = false};
+constexpr FilterVariant kSealed{.confines_programs = true, .seals_memory = true};
+constexpr FilterVariant kCutSealed{
+    .cuts_network = true, .confines_programs = true, .seals_memory = true};
+constexpr FilterVariant kEverything{
+    .cuts_network = true, .denies_unix = true, .confines_programs = true, .seals_memory = true};
+constexpr std::array kConfiningVariants = {kConfined, kSealed, kCutSealed, kEverything};
+constexpr std::array kVariants = {kCut,      kOpen,   kCutNoUnix, kOpenNoUnix,
+                                  kConfined, kSealed, kCutSealed, kEverything};
 
 constexpr int kX32Bit = 0x40000000;
 constexpr int kLastNumber = 600;  // past every table
 constexpr std::uint64_t kNewUser = 0x10000000;
 constexpr std::uint64_t kTiocsti = 0x5412;
 constexpr std::uint64_t kTioclinux = 0x541c;
+constexpr std::uint64_t kNoExecSeal = 0x8;
+// What another process is looked into and made to do things with.
+constexpr std::array kTracing = {"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"};
 // Whatever a program of ordinary tools asks for, besides what the table is about.
 constexpr std::array kAdmitted = {"read",
                                   "getpid",
                                   "execve",
                                   "clone",
-                                  "ptrace",
                                   "unshare",
-                                  "process_vm_readv",
-                                  "process_vm_writev",
-                                  "memfd_create",
                                   "chroot",
                                   "pidfd_open",
-                                  "pidfd_getfd",
                                   "statmount",
                                   "listmount",
                                   "ioctl",
@@ -57,8 +65,17 @@ bool is_native(const Machine& machine) {
 }
 
 std::uint32_t answer_of(DenyAction action) {
-  if (action == DenyAction::kKill) return kKill;
-  return action == DenyAction::kNoCall ? kNoCall : kRefuse;
+  switch (action) {
+    case DenyAction::kPermission:
+      return kRefuse;
+    case DenyAction::kAccess:
+      return kNoAccess;
+    case DenyAction::kNoCall:
+      return kNoCall;
+    case DenyAction::kKill:
+      break;
+  }
+  return kKill;
 }
 
 bool refuses(const ArgumentTest& test, const Arguments& arguments) {
@@ -184,6 +201,52 @@ TEST(CompileFilterTest, WhatToolsNeedIsAdmitted) {
       EXPECT_EQ(filter.judge("clone", {0x01200011}), kAllow);
       EXPECT_EQ(filter.judge("clone", {0x003d0f00}), kAllow);
     }
+  }
+}
+
+// guard 5.5 S7, S14; design D7, D8
+TEST(CompileFilterTest, TracingAndRingsAreRefusedWhereProgramsAreConfinedAndOtherwiseNot) {
+  for (const Machine* machine : kMachines) {
+    for (const FilterVariant& variant : kConfiningVariants) {
+      const FilterSimulator filter(variant, *machine);
+      for (const char* call : kTracing) EXPECT_EQ(filter.judge(call), kRefuse) << call;
+      EXPECT_EQ(filter.judge("io_uring_setup"), kNoCall);
+    }
+    for (const FilterVariant& variant : kPlainVariants) {
+      const FilterSimulator filter(variant, *machine);
+      for (const char* call : kTracing) EXPECT_EQ(filter.judge(call), kAllow) << call;
+    }
+  }
+}
+
+// guard 5.5 S15
+TEST(CompileFilterTest, MemoryFilesNeedTheSealWhereTheyMustNotBePrograms) {
+  for (const Machine* machine : kMachines) {
+    for (const FilterVariant& variant : kVariants) {
+      const FilterSimulator filter(variant, *machine);
+      const std::uint32_t due = variant.seals_memory ? kNoAccess : kAllow;
+      for (const std::uint64_t high : {std::uint64_t{0}, kHighBits, kNoExecSeal << 32U}) {
+        for (const std::uint64_t flags : {0x0U, 0x1U, 0x2U, 0x3U, 0x4U, 0x10U, 0x13U, 0x7U}) {
+          EXPECT_EQ(filter.judge("memfd_create", {kNoExecSeal, flags | high}), due) << flags;
+          EXPECT_EQ(filter.judge("memfd_create", {0, flags | kNoExecSeal | high}), kAllow) << flags;
+        }
+      }
+    }
+  }
+  // Nothing seals memory where programs are not confined.
+  EXPECT_EQ(FilterSimulator({.confines_programs = false, .seals_memory = true}, kIntel)
+                .judge("memfd_create"),
+            kAllow);
+}
+
+// The programs of version-2 launches, byte for byte those that have no such rows.
+TEST(CompileFilterTest, LaunchesWithoutAnExecTableHaveTheirOldProgram) {
+  for (const FilterVariant& variant : kPlainVariants) {
+    FilterVariant idle = variant;
+    idle.seals_memory = true;
+    EXPECT_EQ(*compile_filter(idle, "x86_64"), *compile_filter(variant, "x86_64"));
+    idle.confines_programs = true;
+    EXPECT_NE(*compile_filter(idle, "x86_64"), *compile_filter(variant, "x86_64"));
   }
 }
 

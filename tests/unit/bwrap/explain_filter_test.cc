@@ -19,6 +19,7 @@ using ::testing::StartsWith;
 
 constexpr FilterVariant kCut{.cuts_network = true, .denies_unix = false};
 constexpr FilterVariant kOpenNoUnix{.cuts_network = false, .denies_unix = true};
+constexpr FilterVariant kSealed{.confines_programs = true, .seals_memory = true};
 
 // Words of the rows as they stand in the columns, whichever line they are on.
 std::string joined(const std::vector<std::string>& lines) {
@@ -28,7 +29,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 TEST(ExplainFilterTest, EveryRowInForceIsPrintedWithItsCallsAndReason) {
-  for (const FilterVariant& variant : {kCut, kOpenNoUnix}) {
+  for (const FilterVariant& variant : {kCut, kOpenNoUnix, kSealed}) {
     const std::vector<std::string> lines = explain_filter(variant, "x86_64");
     const std::string text = joined(lines);
     for (const DenyRow& row : deny_table()) {
@@ -56,6 +57,9 @@ TEST(ExplainFilterTest, ConditionsNameArgumentBitsAndMeaning) {
   EXPECT_THAT(explain_filter(kCut, "aarch64"), Not(Contains(HasSubstr("x32"))));
   EXPECT_THAT(explain_filter(kOpenNoUnix, "x86_64"),
               Contains(HasSubstr(" arg1 & 15 is SOCK_DGRAM (2), SOCK_RAW (3) ")));
+  EXPECT_THAT(explain_filter(kSealed, "x86_64"),
+              Contains(AllOf(HasSubstr(" EACCES  memfd_create "),
+                             HasSubstr(" arg1 lacks MFD_NOEXEC_SEAL (8) "))));
 }
 
 TEST(ExplainFilterTest, ColumnsStandBelowTheirHeadings) {
@@ -80,6 +84,8 @@ std::string in_force_words(const DenyRow& row) {
   add(when::kNetworkCut, "network `off`, `proxy`");
   add(when::kNetworkOpen, "network `full`");
   add(when::kUnixDenied, "unix sockets denied");
+  add(when::kProgramsConfined, "programs confined");
+  add(when::kMemorySealed, "programs confined, `memfd` `noexec`");
   return text;
 }
 

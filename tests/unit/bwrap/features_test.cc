@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "backends/bwrap/kernel_facts.h"
 #include "backends/bwrap/list_features.h"
 #include "machine.h"
@@ -8,8 +10,10 @@
 namespace loom::bwrap::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Features features_of(const HostFacts& facts) {
   const auto found = list_features(facts);
@@ -21,8 +25,9 @@ TEST(ListFeaturesTest, EverythingIsListedInTheOrderOfTheHello) {
   HostFacts facts = Machine().facts(empty_policy());
   facts.ceilings.available = true;
   const Features found = features_of(facts);
-  EXPECT_THAT(found.tags,
-              ElementsAre("rlimits", "pgroup", "bwrap", "landlock", "seccomp", "cgroup-v2"));
+  EXPECT_THAT(found.tags, ElementsAre("rlimits", "pgroup", "bwrap", "landlock", "seccomp",
+                                      "exec-landlock", "cgroup-v2"));
+  EXPECT_EQ(found.exec, ExecSupport::kEnumerated);
   EXPECT_TRUE(found.absent.empty());
   EXPECT_FALSE(found.degraded);
   EXPECT_TRUE(found.refusal.empty());
@@ -39,15 +44,38 @@ TEST(ListFeaturesTest, MissingLayersAreNamedWithTheirReasonAndDoNotDegrade) {
   const Features found = features_of(facts);
   EXPECT_THAT(found.tags, ElementsAre("rlimits", "pgroup", "bwrap"));
   EXPECT_FALSE(found.degraded);
-  EXPECT_THAT(found.absent,
-              ElementsAre(AbsentFeature{.tag = "landlock", .reason = "Operation not supported"},
-                          AbsentFeature{.tag = "seccomp", .reason = "Invalid argument"},
-                          AbsentFeature{.tag = "cgroup-v2", .reason = "no base"}));
+  EXPECT_THAT(
+      found.absent,
+      ElementsAre(AbsentFeature{.tag = "landlock", .reason = "Operation not supported"},
+                  AbsentFeature{.tag = "seccomp", .reason = "Invalid argument"},
+                  AbsentFeature{.tag = "exec-landlock", .reason = "Operation not supported"},
+                  AbsentFeature{.tag = "cgroup-v2", .reason = "no base"}));
+}
+
+// guard 10.6
+TEST(ListFeaturesTest, ExecRulesNeedLandlockAndTheFilter) {
+  for (const auto& [abi, seccomp] : {std::pair{0U, true}, std::pair{1U, false}}) {
+    Machine machine;
+    machine.kernel({.landlock_abi = abi,
+                    .landlock_reason = "no Landlock",
+                    .seccomp = seccomp,
+                    .seccomp_reason = "no filters"});
+    const Features found = features_of(machine.facts(empty_policy()));
+    EXPECT_EQ(found.exec, ExecSupport::kNone);
+    EXPECT_THAT(found.tags, Not(Contains("exec-landlock")));
+    EXPECT_THAT(found.absent,
+                Contains(AbsentFeature{.tag = "exec-landlock",
+                                       .reason = abi == 0 ? "no Landlock" : "no filters"}));
+  }
+  Machine machine;
+  machine.kernel({.landlock_abi = 1, .landlock_reason = {}, .seccomp = true, .seccomp_reason = {}});
+  EXPECT_THAT(features_of(machine.facts(empty_policy())).tags, Contains("exec-landlock"));
 }
 
 TEST(ListFeaturesTest, MissingLauncherDegradesAndMissingStage2Refuses) {
   const Features degraded = features_of(Machine().without_launcher().facts(empty_policy()));
-  EXPECT_THAT(degraded.tags, ElementsAre("rlimits", "pgroup", "degraded", "landlock", "seccomp"));
+  EXPECT_THAT(degraded.tags,
+              ElementsAre("rlimits", "pgroup", "degraded", "landlock", "seccomp", "exec-landlock"));
   EXPECT_TRUE(degraded.degraded);
   EXPECT_EQ(degraded.absent.front(), (AbsentFeature{.tag = "bwrap", .reason = "no bwrap on PATH"}));
   EXPECT_TRUE(degraded.refusal.empty());
@@ -67,6 +95,7 @@ TEST(ListFeaturesTest, FactsOfAnotherProbeAreRefused) {
 TEST(KernelFactsTest, BytesComeBackAsTheyWent) {
   const KernelFacts facts{.landlock_abi = 7,
                           .landlock_reason = "a",
+                          .landlock_unclear = true,
                           .seccomp = true,
                           .seccomp_reason = "b",
                           .launcher = {.tried = true,
@@ -77,7 +106,9 @@ TEST(KernelFactsTest, BytesComeBackAsTheyWent) {
                                        .no_cgroup = "f",
                                        .no_devices = "g",
                                        .no_network = "h",
-                                       .no_cover = "i"}};
+                                       .no_cover = "i",
+                                       .no_userns_ban = "j",
+                                       .no_closed_masks = "k"}};
   const auto back = decode_kernel_facts(encode(facts));
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, facts);
@@ -99,7 +130,8 @@ TEST(ListFeaturesTest, ABubblewrapThatBuildsNoJailDegradesInItsOwnWords) {
   const Features found = features_of(facts);
   EXPECT_FALSE(has_jail(facts));
   EXPECT_TRUE(found.degraded);
-  EXPECT_THAT(found.tags, ElementsAre("rlimits", "pgroup", "degraded", "landlock", "seccomp"));
+  EXPECT_THAT(found.tags,
+              ElementsAre("rlimits", "pgroup", "degraded", "landlock", "seccomp", "exec-landlock"));
   EXPECT_EQ(found.absent.front(),
             (AbsentFeature{.tag = "bwrap", .reason = "bubblewrap builds no jail here: odd"}));
   EXPECT_TRUE(found.refusal.empty());

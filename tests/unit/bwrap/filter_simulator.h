@@ -14,8 +14,9 @@ namespace loom::bwrap::test {
 
 // What the kernel would do with a call; kMalformed for a program that it would not take.
 inline constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
-inline constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | 1;   // EPERM
-inline constexpr std::uint32_t kNoCall = SECCOMP_RET_ERRNO | 38;  // ENOSYS
+inline constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | 1;     // EPERM
+inline constexpr std::uint32_t kNoCall = SECCOMP_RET_ERRNO | 38;    // ENOSYS
+inline constexpr std::uint32_t kNoAccess = SECCOMP_RET_ERRNO | 13;  // EACCES
 inline constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
 inline constexpr std::uint32_t kMalformed = 0xdead0000;
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,17 @@ TEST(LandlockRulesTest, RightsAndScopesFollowTheKernelsAbi) {
       EXPECT_NE(rule.access, 0U);
     }
   }
+}
+
+// A link to itself, say: stage 2 refuses a rule behind a link.
+TEST(LandlockRulesTest, AnAbsentReadableRootHasNoRule) {
+  Machine machine = roomy_machine();
+  machine.missing("/circle", ELOOP);
+  Policy policy = empty_policy();
+  policy.readable_roots = paths({"/circle", "/opt"});
+  const std::vector<std::string> named = paths_of(rules_of(machine, policy));
+  EXPECT_THAT(named, Not(Contains("/circle")));
+  EXPECT_THAT(named, Contains("/opt"));
 }
 
 TEST(LandlockRulesTest, RulesNameRealPaths) {

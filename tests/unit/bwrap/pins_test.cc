@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <loom/view_replay.h>
 
 #include <cerrno>
 #include <string>
@@ -10,7 +11,6 @@
 #include "backends/bwrap/audit.h"
 #include "backends/bwrap/plan.h"
 #include "backends/bwrap/render.h"
-#include "backends/bwrap/replay.h"
 #include "machine.h"
 #include "tests/support/golden.h"
 

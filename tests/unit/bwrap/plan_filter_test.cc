@@ -89,6 +89,21 @@ TEST(PlanFilterTest, UnixSocketsAreDeniedWhereTheOperatorSaysSo) {
   EXPECT_THAT(extras_of(plan_of(base_machine(), base_policy())), Contains("unheld:unix-path"));
 }
 
+// Nobody makes the filter of a plan that is not launched; that none can be made is said at once.
+TEST(PlanFilterTest, AMachineWithoutAFilterIsRefusedByThePlan) {
+  PlanRequest request = base_machine().request(base_policy());
+  ASSERT_TRUE(plan(request));
+  request.facts.machine = "vax";
+  const auto refused = plan(request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("vax"));
+
+  PlanRequest unfiltered = without_filters().request(base_policy());
+  unfiltered.facts.machine = "vax";
+  EXPECT_TRUE(plan(unfiltered));
+}
+
 // guard 5.1
 TEST(PlanFilterTest, WithoutFiltersTheReportSaysWhatIsNotHeldAndWhy) {
   for (const NetworkMode mode : {NetworkMode::kOff, NetworkMode::kFull}) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <loom/view_replay.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +11,6 @@
 #include "backends/bwrap/mount_steps.h"
 #include "backends/bwrap/plan.h"
 #include "backends/bwrap/render_argv.h"
-#include "backends/bwrap/replay.h"
 #include "backends/bwrap/view.h"
 #include "machine.h"
 

@@ -49,6 +49,7 @@ class FakeHost final : public HostServices {
   Result<std::int32_t> spawn(const LaunchSpec& /*launch*/) override {
     return fail(ErrorCode::kBackend, "not here");
   }
+  Result<ExecObject> next_exec_object() override { return fail(ErrorCode::kBackend, "not here"); }
   Result<std::vector<std::int32_t>> children(std::int32_t /*pid*/) override {
     return fail(ErrorCode::kBackend, "not here");
   }
@@ -85,8 +86,10 @@ TEST(ProbeLauncherTest, WhereEverythingWorksOneLaunchShowsIt) {
   EXPECT_EQ(facts_of(host), everything());
   ASSERT_EQ(host.launches.size(), 1U);
   EXPECT_THAT(host.launches.front(),
-              AllOf(HasSubstr(" --die-with-parent --unshare-pid --unshare-ipc --unshare-uts "
-                              "--unshare-user-try --unshare-cgroup-try --unshare-net "),
+              AllOf(HasSubstr(" --die-with-parent --new-session --unshare-user --disable-userns "
+                              "--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try "
+                              "--unshare-net "),
+                    HasSubstr(" --perms 0000 --tmpfs /closed --remount-ro /closed "),
                     HasSubstr(" --ro-bind-fd 60 /null "), HasSubstr(" --dev /dev "),
                     HasSubstr(" --proc /proc "), HasSubstr(" --remount-ro / ")));
 }
@@ -143,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
         PartCase{"--proc", kNoProc, &LauncherFacts::no_pids, " --ro-bind /proc /proc "},
         PartCase{"--unshare-pid", kNoNamespace, &LauncherFacts::no_pids, " --ro-bind /proc /proc "},
         PartCase{"--unshare-cgroup-try", kNoNamespace, &LauncherFacts::no_cgroup,
-                 " --unshare-user-try --unshare-net "},
+                 " --unshare-uts --unshare-net "},
         PartCase{"--dev", "Can't mount devpts on /newroot/dev/pts: Permission denied",
                  &LauncherFacts::no_devices, " --dev-bind /dev/null /dev/null "},
         PartCase{"--dev", "something unheard of", &LauncherFacts::no_devices,
@@ -151,11 +154,18 @@ INSTANTIATE_TEST_SUITE_P(
         PartCase{"--unshare-net", "loopback: Failed RTM_NEWADDR: Operation not permitted",
                  &LauncherFacts::no_network, " --unshare-cgroup-try --ro-bind-fd "},
         PartCase{"/../oldroot", "Can't mount tmpfs on /newroot/../oldroot: no",
-                 &LauncherFacts::no_cover, " --proc /proc --remount-ro / "},
+                 &LauncherFacts::no_cover, " --proc /proc --perms 0000 "},
         PartCase{"--symlink", "Can't make symlink at /covered: File exists",
-                 &LauncherFacts::no_cover, " --proc /proc --remount-ro / "},
+                 &LauncherFacts::no_cover, " --proc /proc --perms 0000 "},
+        PartCase{"--disable-userns", "Unknown option --disable-userns",
+                 &LauncherFacts::no_userns_ban, " --unshare-uts --unshare-user-try "},
+        PartCase{"--disable-userns",
+                 "cannot open /proc/sys/user/max_user_namespaces: Read-only file system",
+                 &LauncherFacts::no_userns_ban, " --unshare-uts --unshare-user-try "},
+        PartCase{"/closed", "Can't remount readonly on /newroot/closed: Operation not permitted",
+                 &LauncherFacts::no_closed_masks, " --remount-ro /behind --remount-ro / "},
         PartCase{"/behind", "Can't remount readonly on /newroot/behind", &LauncherFacts::no_cover,
-                 " --proc /proc --remount-ro / "}));
+                 " --proc /proc --perms 0000 "}));
 
 TEST(ProbeLauncherTest, WordsThatHintAtThePartSaveLaunches) {
   FakeHost host;
@@ -221,6 +231,27 @@ TEST(ProbeLauncherTest, TheRestrictionOfUserNamespacesIsNamedWithWhatHelps) {
   EXPECT_THAT(
       facts_of(unrelated, {.restricts_namespaces = true, .forbids_namespaces = false}).broken,
       Not(HasSubstr("apparmor")));
+}
+
+// guard 5.2: I7
+TEST(ProbeLauncherTest, WhatOnlyVersion3AsksForCostsNoOtherPartAndFewLaunches) {
+  FakeHost host;
+  host.refused = {{"--disable-userns", "--disable-userns is not supported in setuid mode"}};
+  const LauncherFacts found = facts_of(host);
+  EXPECT_EQ(found.no_userns_ban, "--disable-userns is not supported in setuid mode");
+  EXPECT_TRUE(found.by_handle);
+  EXPECT_EQ(found.no_pids + found.no_cgroup + found.no_devices + found.no_network + found.no_cover +
+                found.no_closed_masks,
+            "");
+  EXPECT_EQ(host.launches.size(), 3U);
+}
+
+// The group is what finds the processes then.
+TEST(ProbeLauncherTest, WithoutAPidNamespaceNobodyLeavesTheProcessGroup) {
+  LauncherFacts shared = everything();
+  shared.no_pids = "why";
+  EXPECT_THAT(options_of(trial_launch(shared, {})), Not(HasSubstr("--new-session")));
+  EXPECT_THAT(options_of(trial_launch(everything(), {})), HasSubstr(" --new-session "));
 }
 
 // field B35, B41

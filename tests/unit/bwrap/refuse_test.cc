@@ -300,7 +300,7 @@ TEST(RefuseTest, TheHostsProcessTableIsShownOnlyWhereLandlockKeepsItShut) {
 
 TEST(RefuseTest, WhatThisBackendCannotJudgeIsRefused) {
   PlanRequest request = base_machine().request(base_policy());
-  request.policy.version = 3;
+  request.policy.version = 4;
   EXPECT_EQ(plan(request).error().code, ErrorCode::kUnsupported);
 
   request = base_machine().request(base_policy());

@@ -28,6 +28,8 @@ RunMemo full_memo() {
   memo.dropped = {1, 300};
   memo.links = {{.place = path("/l"), .target = "t"}};
   memo.link_remarks = {"mounts: x"};
+  memo.hardened = true;
+  memo.seals_memory = true;
   memo.commit = {std::byte{1}, std::byte{0}};
   return memo;
 }

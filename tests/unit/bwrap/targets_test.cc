@@ -24,6 +24,7 @@ class ListingHost final : public HostServices {
     spawned.push_back(launch);
     return 100;
   }
+  Result<ExecObject> next_exec_object() override { return fail(ErrorCode::kBackend, "not here"); }
   Result<std::vector<std::int32_t>> children(std::int32_t pid) override {
     const auto found = lists.find(pid);
     return found == lists.end() ? std::vector<std::int32_t>{} : found->second;

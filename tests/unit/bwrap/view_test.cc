@@ -2,11 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <loom/view_replay.h>
 
 #include <string>
 
 #include "backends/bwrap/render_argv.h"
-#include "backends/bwrap/replay.h"
 #include "machine.h"
 
 namespace loom::bwrap::test {

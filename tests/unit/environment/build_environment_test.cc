@@ -148,5 +148,22 @@ TEST(BuildEnvironmentTest, WhatNoProcessCanBeGivenIsLeftOut) {
               ElementsAre("OK=="));
 }
 
+TEST(ScrubLoaderVariablesTest, WhatMakesALinkerRunOtherCodeIsTakenOutAndNamed) {
+  std::vector<std::string> environment{"DYLD_INSERT_LIBRARIES=/x", "GLIBC_TUNABLES=a", "HOME=/h",
+                                       "LD_AUDIT=", "LD_PRELOAD=/x", "PATH=/usr/bin"};
+
+  EXPECT_THAT(scrub_loader_variables(environment),
+              ElementsAre("DYLD_INSERT_LIBRARIES", "GLIBC_TUNABLES", "LD_AUDIT", "LD_PRELOAD"));
+  EXPECT_THAT(environment, ElementsAre("HOME=/h", "PATH=/usr/bin"));
+}
+
+TEST(ScrubLoaderVariablesTest, NamesThatOnlyLookAlikeStay) {
+  std::vector<std::string> environment{"GLIBC_TUNABLES2=a", "LD=ld", "LDFLAGS=-s", "OLD_LD_X=1"};
+  const auto before = environment;
+
+  EXPECT_THAT(scrub_loader_variables(environment), IsEmpty());
+  EXPECT_EQ(environment, before);
+}
+
 }  // namespace
 }  // namespace loom

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <link.h>
 #include <loom/table_backend.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,12 +15,16 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+
+#include "tests/support/promised.h"
 
 namespace loom::host {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class NoHost final : public HostServices {
@@ -30,6 +36,7 @@ class NoHost final : public HostServices {
   Result<std::int32_t> spawn(const LaunchSpec&) override {
     return fail(ErrorCode::kDenied, "not here");
   }
+  Result<ExecObject> next_exec_object() override { return fail(ErrorCode::kDenied, "not here"); }
   Result<std::vector<std::int32_t>> children(std::int32_t) override {
     return fail(ErrorCode::kDenied, "not here");
   }
@@ -281,6 +288,84 @@ TEST_F(LoadBackendTest, ChangingTheFileDoesNotChangeTheRunningModule) {
   changed.close();
 
   EXPECT_EQ(backend->pieces().value(), Pieces{});
+}
+
+// Names of what this process has mapped executable.
+std::string mapped_code() {
+  std::ifstream maps("/proc/self/maps");
+  std::string code;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" r-xp ") != std::string::npos) code += line + '\n';
+  }
+  return code;
+}
+
+TEST_F(LoadBackendTest, TheFileItselfIsMappedWhereThatIsAskedForAndElseACopy) {
+  const std::string copied = module("honest");
+  const std::string itself = module("other");
+
+  ASSERT_TRUE(load_backend(copied));
+  const auto table = load_backend(itself, BackendImage::kFile);
+
+  ASSERT_TRUE(table);
+  EXPECT_STREQ((*table)->name, "other");
+  EXPECT_THAT(mapped_code(), HasSubstr(itself));
+  EXPECT_THAT(mapped_code(), Not(HasSubstr(copied)));
+  EXPECT_THAT(mapped_code(), HasSubstr("memfd:loom-backend"));
+}
+
+TEST_F(LoadBackendTest, TheFileItselfIsCheckedLikeACopy) {
+  const std::string open_to_others = module("honest");
+  fs::permissions(open_to_others, fs::perms(0777));
+  const std::string text = file("text.so", "text");
+  const std::string link = (directory_ / "link.so").string();
+  fs::create_symlink(module("other"), link);
+  const auto refusal = [](const std::string& place, BackendImage image) {
+    const auto table = load_backend(place, image);
+    return table ? Error{.message = "loaded"} : table.error();
+  };
+
+  for (const std::string& place : {open_to_others, text, link, module("no_entry")}) {
+    EXPECT_EQ(refusal(place, BackendImage::kFile), refusal(place, BackendImage::kSealedCopy));
+  }
+  EXPECT_THAT(refusal(module("unresolved"), BackendImage::kFile).message,
+              HasSubstr("loom_symbol_that_nobody_has"));
+  EXPECT_FALSE(fs::exists(mark())) << "none of them has run";
+  EXPECT_THAT(refusal(module("wrong_magic"), BackendImage::kFile).message,
+              HasSubstr("wrong magic"));
+  EXPECT_TRUE(load_backend(module("other"), BackendImage::kFile));
+}
+
+TEST_F(LoadBackendTest, AFileThatCannotBeMappedIsCopiedAfterAll) {
+  const std::string original = module("honest");
+  const std::string place = (directory_ / "noexec/honest.so").string();
+  fs::create_directory(directory_ / "noexec");
+  bool could_mount = false;
+  std::thread([&] {
+    could_mount =
+        ::unshare(CLONE_NEWNS | CLONE_FS) == 0 &&
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        ::mount("tmpfs", fs::path(place).parent_path().c_str(), "tmpfs", MS_NOEXEC, nullptr) == 0;
+    if (!could_mount) return;
+    fs::copy_file(original, place);
+    const auto table = load_backend(place, BackendImage::kFile);
+    EXPECT_TRUE(table) << (table ? "" : table.error().message);
+  }).join();
+  if (!could_mount) LOOM_SKIP_UNLESS_PROMISED("no file system can be mounted here");
+  EXPECT_THAT(mapped_code(), Not(HasSubstr(place)));
+}
+
+TEST_F(LoadBackendTest, AFileBeyondTheCeilingIsRefusedUnread) {
+  const std::string place = module("honest");
+  fs::resize_file(place, kMaxBackendBytes + 1);
+
+  for (const BackendImage image : {BackendImage::kFile, BackendImage::kSealedCopy}) {
+    const auto table = load_backend(place, image);
+    ASSERT_FALSE(table);
+    EXPECT_THAT(table.error().message, HasSubstr("is larger than 67108864 bytes"));
+  }
+  fs::resize_file(place, kMaxBackendBytes);
+  EXPECT_TRUE(load_backend(place, BackendImage::kFile));
 }
 
 TEST_F(LoadBackendTest, WhatAModuleThrowsBecomesAnErrorValue) {

@@ -139,7 +139,7 @@ TEST(PolicyDecodeTest, EachMissingTopLevelKeyIsNamed) {
   }
 }
 
-TEST(PolicyDecodeTest, TheVersionIsTheIntegerTwoAndNothingElse) {
+TEST(PolicyDecodeTest, TheVersionIsTheIntegerTwoOrThreeAndNothingElse) {
   const Document base = policy_document();
   expect_refusals({
       {"text", base.with("v", text("2")), base, {"v: ", "expected integer"}},
@@ -147,7 +147,7 @@ TEST(PolicyDecodeTest, TheVersionIsTheIntegerTwoAndNothingElse) {
       {"nil", base.with("v", nil()), base, {"v: "}},
       {"bool", base.with("v", boolean(true)), base, {"v: "}},
       {"one", base.with("v", number(1)), base, {"unsupported version", "1", "2"}},
-      {"three", base.with("v", number(3)), base, {"unsupported version", "3", "2"}},
+      {"four", base.with("v", number(4)), base, {"unsupported version", "4", "2 and 3"}},
       {"negative", base.with("v", negative(-2)), base, {"unsupported version", "-2", "negative"}},
   });
 }

@@ -133,4 +133,19 @@ inline Document policy_document() {
           {"mounts", array({})}};
 }
 
+// An exec table that decodes.
+inline Document exec_document() {
+  return {{"default", text("deny")},   {"allow", array({})},      {"deny", array({})},
+          {"support", text("system")}, {"memfd", text("noexec")}, {"required", boolean(true)}};
+}
+
+inline Document exec_entry(std::string_view kind, std::string_view value) {
+  return {{"kind", text(kind)}, {"value", text(value)}};
+}
+
+// policy_document() in version 3, with this value of `exec`.
+inline Document version_3_document(Bytes exec) {
+  return policy_document().with("v", number(3)).with("exec", std::move(exec));
+}
+
 }  // namespace loom::test

@@ -143,6 +143,29 @@ TEST(EncodeMessageTest, AnErrorNamesItsCodeAndCutsItsText) {
   EXPECT_EQ(large.body.find("msg")->bytes.size(), kMaxErrorText);
 }
 
+// Written by hand: what a broker that knows no record has always read.
+TEST(EncodeMessageTest, AnErrorWithoutARecordIsTheSameBytesAsEver) {
+  const Bytes frame = encode_error_frame(3, WireError::kBusy, "x");
+
+  EXPECT_EQ(frame, test::from_hex("00000029"
+                                  "84a17601a2696403a46b696e64a56572726f72a4626f6479"
+                                  "82a4636f6465a462757379a36d7367a178"));
+}
+
+TEST(EncodeMessageTest, ARecordIsTheThirdKeyOfAnError) {
+  const Denial denial{.source = "guard", .op = "execute", .asked = "/x", .reason = "not_allowed"};
+
+  const Frame frame =
+      frame_of(encode_error_frame(3, WireError::kSpawnFailed, "not_allowed: /x", &denial));
+
+  EXPECT_THAT(keys_of(frame.body), ElementsAre("code", "msg", "denial"));
+  EXPECT_EQ(frame.body.find("msg")->bytes, "not_allowed: /x");
+  const Value& record = *frame.body.find("denial");
+  EXPECT_EQ(record.items.size(), 32U);
+  EXPECT_EQ(record.find("reason")->bytes, "not_allowed");
+  EXPECT_EQ(record.find("asked")->bytes, "/x");
+}
+
 TEST(EncodeMessageTest, EveryErrorHasItsWireCode) {
   EXPECT_EQ(wire_error_code(WireError::kMalformedFrame), "malformed_frame");
   EXPECT_EQ(wire_error_code(WireError::kProtoMismatch), "proto_mismatch");

@@ -142,5 +142,34 @@ TEST(HumanReportTest, EveryLineIsOursWhateverTheEntriesHold) {
   EXPECT_THAT(render_human_report(result), Not(HasSubstr("\x1b")));
 }
 
+TEST(HumanReportTest, ProgramsHaveALineOfTheirOwn) {
+  ExecResult result = full_result();
+  result.enforcement = {"bwrap",
+                        "exec-landlock:rules=12,listed=1,support=3",
+                        "exec-dead=1",
+                        "exec-writable=2",
+                        "exec-links=3",
+                        "exec-dropped=4",
+                        "scrubbed:env=LD_PRELOAD"};
+
+  const std::vector<std::string> lines = lines_of(render_human_report(result));
+
+  ASSERT_GE(lines.size(), 2U);
+  EXPECT_THAT(lines[1],
+              AllOf(StartsWith("loom-exec: held: programs: only what the policy allows, 1 "),
+                    HasSubstr("2 of the allowed directories can be written"), HasSubstr("3 denied files"),
+                    HasSubstr("4 allowances without an object"),
+                    HasSubstr("[exec-landlock:rules=12,listed=1,support=3 exec-dead=1 ")));
+}
+
+TEST(HumanReportTest, ATableThatTheKernelDoesNotHoldIsNotHeld) {
+  ExecResult result = full_result();
+  result.enforcement = {"bwrap", "unheld:exec-landlock=no Landlock"};
+
+  EXPECT_THAT(render_human_report(result),
+              HasSubstr("not held: the kernel does not confine which programs run "
+                        "[unheld:exec-landlock=no Landlock]"));
+}
+
 }  // namespace
 }  // namespace loom

@@ -51,6 +51,17 @@ TEST(JsonReportTest, TheValuesAreTheResults) {
   EXPECT_EQ(json["enforcement"][1], "skip:mounts: /\xef\xbf\xbd\n\"x\"");
 }
 
+TEST(JsonReportTest, ARefusalsRecordIsOneKeyMore) {
+  const Denial denial{
+      .op = "launch", .asked = "x", .reason = "pin_changed", .text = "pin_changed: x"};
+
+  const auto json = nlohmann::json::parse(render_json_report(sample(), &denial));
+
+  EXPECT_EQ(json["denial"]["reason"], "pin_changed");
+  EXPECT_EQ(json["code"], 137);
+  EXPECT_FALSE(nlohmann::json::parse(render_json_report(sample())).contains("denial"));
+}
+
 TEST(JsonReportTest, AReportIsOneLine) {
   const std::string report = render_json_report(sample());
 

@@ -51,10 +51,15 @@ Entries with(Entries entries, const std::string& entry) {
   return entries;
 }
 
+// The layers that are missing of a launch without an exec table.
+Entries unmet(Demand demand, const Policy& policy, std::string_view os, bool degraded,
+              const Entries& entries) {
+  return unmet_layers({.demand = demand, .policy = &policy}, os, degraded, entries);
+}
+
 TEST(UnmetLayersTest, ACompleteLinuxReportMeetsEveryDemand) {
   for (const Demand demand : {Demand::kBestEffort, Demand::kPlatform, Demand::kFull}) {
-    EXPECT_THAT(unmet_layers(demand, workspace_policy(), "linux", false, linux_entries()),
-                IsEmpty());
+    EXPECT_THAT(unmet(demand, workspace_policy(), "linux", false, linux_entries()), IsEmpty());
   }
 }
 
@@ -65,23 +70,22 @@ TEST(UnmetLayersTest, EachRequiredLinuxLayerIsMissedByName) {
       {"rlimit-cpu", "rlimit-cpu"}, {"rlimit-fsize", "rlimit-fsize"}};
   for (const auto& [prefix, tag] : rows) {
     for (const Demand demand : {Demand::kPlatform, Demand::kFull}) {
-      EXPECT_THAT(unmet_layers(demand, workspace_policy(), "linux", false,
-                               without(linux_entries(), prefix)),
-                  ElementsAre(std::string(tag)));
+      EXPECT_THAT(
+          unmet(demand, workspace_policy(), "linux", false, without(linux_entries(), prefix)),
+          ElementsAre(std::string(tag)));
     }
   }
 }
 
 TEST(UnmetLayersTest, BestEffortIsAlwaysMet) {
-  EXPECT_THAT(
-      unmet_layers(Demand::kBestEffort, workspace_policy(), "linux", true, {"skip:bwrap: no"}),
-      IsEmpty());
+  EXPECT_THAT(unmet(Demand::kBestEffort, workspace_policy(), "linux", true, {"skip:bwrap: no"}),
+              IsEmpty());
 }
 
 TEST(UnmetLayersTest, NothingMoreIsRequiredThanThePolicyAsksFor) {
   const Entries base = {"bwrap", "mounts:x", "landlock:abi=1", "no-new-privs"};
 
-  EXPECT_THAT(unmet_layers(Demand::kFull, open_policy(), "linux", false, base), IsEmpty());
+  EXPECT_THAT(unmet(Demand::kFull, open_policy(), "linux", false, base), IsEmpty());
 }
 
 TEST(UnmetLayersTest, ProxyNeedsTheNetworkFilterLikeOff) {
@@ -89,78 +93,96 @@ TEST(UnmetLayersTest, ProxyNeedsTheNetworkFilterLikeOff) {
   policy.network.mode = NetworkMode::kProxy;
   const Entries base = {"bwrap", "mounts:x", "landlock:abi=1", "no-new-privs"};
 
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, policy, "linux", false, base),
-              ElementsAre("seccomp-net"));
+  EXPECT_THAT(unmet(Demand::kPlatform, policy, "linux", false, base), ElementsAre("seccomp-net"));
 }
 
 TEST(UnmetLayersTest, OneSkipOfAnyKindCountsOnLinux) {
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "linux", false,
-                           with(linux_entries(), "skip:mounts: readable root /a is writable")),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "linux", false,
+                    with(linux_entries(), "skip:mounts: readable root /a is writable")),
               ElementsAre("mounts"));
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "linux", false,
-                           with(linux_entries(), "skip:misspelled")),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "linux", false,
+                    with(linux_entries(), "skip:misspelled")),
               ElementsAre("misspelled"));
 }
 
 TEST(UnmetLayersTest, ALayerIsNamedOnceInTheTablesOrder) {
-  EXPECT_THAT(unmet_layers(Demand::kFull, workspace_policy(), "linux", false,
-                           {"skip:cgroup-v2: x", "skip:stage2: y"}),
+  EXPECT_THAT(unmet(Demand::kFull, workspace_policy(), "linux", false,
+                    {"skip:cgroup-v2: x", "skip:stage2: y"}),
               ElementsAre("bwrap", "mounts", "landlock", "no-new-privs", "seccomp-net", "cgroup-v2",
                           "rlimit-cpu", "rlimit-fsize", "stage2"));
 }
 
 TEST(UnmetLayersTest, ASkipIsNotAnAppliedEntry) {
-  EXPECT_THAT(unmet_layers(Demand::kFull, open_policy(), "linux", false,
-                           {"bwrap", "mounts:x", "skip:landlock: no", "no-new-privs"}),
+  EXPECT_THAT(unmet(Demand::kFull, open_policy(), "linux", false,
+                    {"bwrap", "mounts:x", "skip:landlock: no", "no-new-privs"}),
               ElementsAre("landlock"));
 }
 
 TEST(UnmetLayersTest, DegradedAloneMissesTheOuterJail) {
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "linux", true, linux_entries()),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "linux", true, linux_entries()),
               ElementsAre("bwrap", "mounts"));
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", true, darwin_entries()),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "darwin", true, darwin_entries()),
               ElementsAre("seatbelt", "seatbelt-fs"));
 }
 
 TEST(UnmetLayersTest, UnheldEntriesAreHarmless) {
-  EXPECT_THAT(unmet_layers(Demand::kFull, workspace_policy(), "linux", false,
-                           with(linux_entries(), "unheld:unix-path")),
+  EXPECT_THAT(unmet(Demand::kFull, workspace_policy(), "linux", false,
+                    with(linux_entries(), "unheld:unix-path")),
               IsEmpty());
 }
 
 TEST(UnmetLayersTest, DarwinToleratesWhatItCannotPromiseOnlyUnderPlatform) {
-  EXPECT_THAT(
-      unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false, darwin_entries()),
-      IsEmpty());
-  EXPECT_THAT(unmet_layers(Demand::kFull, workspace_policy(), "darwin", false, darwin_entries()),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "darwin", false, darwin_entries()),
+              IsEmpty());
+  EXPECT_THAT(unmet(Demand::kFull, workspace_policy(), "darwin", false, darwin_entries()),
               ElementsAre("darwin-process-lifecycle"));
 }
 
 TEST(UnmetLayersTest, OnDarwinAToleratedLayerMayBeSkippedButNotSilent) {
   const Entries silent = without(darwin_entries(), "rlimit-processes");
 
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false,
-                           with(silent, "skip:rlimit-processes: no room")),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "darwin", false,
+                    with(silent, "skip:rlimit-processes: no room")),
               IsEmpty());
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false, silent),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "darwin", false, silent),
               ElementsAre("rlimit-processes"));
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, workspace_policy(), "darwin", false,
-                           without(darwin_entries(), "skip:darwin")),
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "darwin", false,
+                    without(darwin_entries(), "skip:darwin")),
               ElementsAre("darwin-process-lifecycle"));
 }
 
 TEST(UnmetLayersTest, OnDarwinACeilingNobodyAskedForIsNotTolerated) {
   const Entries base = {"seatbelt", "seatbelt-fs:x", "skip:darwin-process-lifecycle: sampled"};
 
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, open_policy(), "darwin", false, base), IsEmpty());
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, open_policy(), "darwin", false,
-                           with(base, "skip:rlimit-processes: no room")),
+  EXPECT_THAT(unmet(Demand::kPlatform, open_policy(), "darwin", false, base), IsEmpty());
+  EXPECT_THAT(unmet(Demand::kPlatform, open_policy(), "darwin", false,
+                    with(base, "skip:rlimit-processes: no room")),
               ElementsAre("rlimit-processes"));
 }
 
 TEST(UnmetLayersTest, AnUnsupportedSystemIsJudgedByTheLinuxRules) {
-  EXPECT_THAT(unmet_layers(Demand::kPlatform, open_policy(), "plan9", true, {"skip:jail: none"}),
+  EXPECT_THAT(unmet(Demand::kPlatform, open_policy(), "plan9", true, {"skip:jail: none"}),
               ElementsAre("bwrap", "mounts", "landlock", "no-new-privs", "jail"));
+}
+
+TEST(UnmetLayersTest, ARequiredExecTableNeedsItsLayer) {
+  const Policy policy = workspace_policy();
+  const auto missing = [&](bool exec_rules, std::string_view os, const Entries& entries) {
+    return unmet_layers({.demand = Demand::kPlatform, .policy = &policy, .exec_rules = exec_rules},
+                        os, false, entries);
+  };
+  const Entries held = with(linux_entries(), "exec-landlock:rules=3,listed=1,support=2");
+  const Entries unheld = with(linux_entries(), "unheld:exec-landlock=no Landlock");
+
+  EXPECT_THAT(missing(true, "linux", held), IsEmpty());
+  EXPECT_THAT(missing(true, "linux", linux_entries()), ElementsAre("exec-landlock"));
+  EXPECT_THAT(missing(true, "linux", unheld), ElementsAre("exec-landlock"));
+  EXPECT_THAT(missing(true, "darwin", darwin_entries()), ElementsAre("seatbelt-exec"));
+  EXPECT_THAT(missing(true, "darwin", with(darwin_entries(), "seatbelt-exec:allow=1,deny=0")),
+              IsEmpty());
+  // A table that is not required is reported, and no demand fails by it.
+  EXPECT_THAT(missing(false, "linux", unheld), IsEmpty());
+  EXPECT_THAT(unmet_layers({.policy = &policy, .exec_rules = true}, "linux", false, {}), IsEmpty());
 }
 
 }  // namespace

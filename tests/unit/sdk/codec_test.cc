@@ -201,6 +201,67 @@ TEST(CodecTest, ArgumentsThatAreNotUtf8Survive) {
   EXPECT_EQ(*decoded, launch);
 }
 
+PlanRequest exec_request() {
+  const AbsolutePath sh = *AbsolutePath::parse("/usr/bin/sh");
+  ExecRule rule{.scope = ExecScope::kDirectory,
+                .real = *AbsolutePath::parse("/srv/bin"),
+                .name = {},
+                .written = "/link/\xFF",
+                .identity = {.device = 1, .inode = 2},
+                .parent_identity = {.device = 3, .inode = 4}};
+  ExecRule name{.scope = ExecScope::kName, .real = AbsolutePath::root(), .name = "curl"};
+  PlanRequest request;
+  request.policy.version = 3;
+  request.policy.exec =
+      ExecPolicy{.allow = {{.kind = ExecEntryKind::kName, .value = "sh"}}, .system_support = false};
+  request.command.program = AdmittedProgram{.real = sh, .identity = {.device = 5, .inode = 6}};
+  request.exec = ExecRules{.restrictive = true,
+                           .required = false,
+                           .memfd_noexec = false,
+                           .scratch_runs = true,
+                           .allow = {std::move(rule)},
+                           .deny = {std::move(name)},
+                           .support = {sh}};
+  return request;
+}
+
+TEST(CodecTest, AnExecTableArrivesWholeAndSoDoesItsAbsence) {
+  const PlanRequest request = exec_request();
+
+  const auto decoded = decode_plan_request(encode(request));
+  const auto without = decode_plan_request(encode(PlanRequest{}));
+
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  EXPECT_EQ(*decoded, request);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->exec, std::nullopt);
+  EXPECT_EQ(without->command.program, std::nullopt);
+}
+
+TEST(CodecTest, AProgramBehindARelativePathIsRefused) {
+  Bytes input = encode(exec_request());
+  const std::string text(as_text(input));
+  input[text.find("/srv/bin")] = static_cast<std::byte>('x');
+
+  const auto decoded = decode_plan_request(input);
+
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().message, "plan request: exec.allow[0].real: path is not absolute");
+}
+
+TEST(CodecTest, WhatStartHandsOverComesBackAsItWent) {
+  const StartResult started{
+      .entries = {"x"}, .exec_rules = 2'147'483'647, .exec_entry = "exec-landlock:rules=1"};
+  const ExecObject object{.handle = 12, .directory = true, .listed = UINT64_MAX, .support = 1};
+
+  EXPECT_EQ(*decode_start_result(encode(started)), started);
+  EXPECT_EQ(decode_start_result(encode(StartResult{}))->exec_rules, -1);
+  EXPECT_EQ(*decode_exec_object(encode(object)), object);
+  EXPECT_EQ(decode_exec_object(encode(ExecObject{}))->handle, -1);
+  EXPECT_TRUE(decode_launch_spec(encode(LaunchSpec{.wants_exec_rules = true}))->wants_exec_rules);
+  EXPECT_FALSE(decode_launch_spec(encode(LaunchSpec{}))->wants_exec_rules);
+}
+
 TEST(CodecTest, AListOfStructsAsAListOfListsIsRefused) {
   ValueWriter out;
   out.array(2);

@@ -47,6 +47,29 @@ TEST(CommitDocumentTest, ArgumentsAndEnvironmentArriveAsTheyWere) {
   EXPECT_EQ(*decoded, document);
 }
 
+TEST(ControlMessageTest, EveryKindArrivesAndThereIsNoOther) {
+  for (const ControlKind kind : {ControlKind::kReady, ControlKind::kCommit, ControlKind::kFailed,
+                                 ControlKind::kHere, ControlKind::kConfined}) {
+    EXPECT_EQ(decode_control_message(encode(ControlMessage{.kind = kind}))->kind, kind);
+  }
+  EXPECT_FALSE(decode_control_message(encode(ControlMessage{.kind = static_cast<ControlKind>(6)})));
+}
+
+TEST(CommitDocumentTest, TheProgramAndItsRulesArriveAsTheyWere) {
+  const CommitDocument document{.argv = {"spelled"},
+                                .environment = {},
+                                .cwd = "",
+                                .program = "/usr/bin/\xFF",
+                                .program_identity = {.device = UINT64_MAX, .inode = 7},
+                                .exec_rules = true,
+                                .scratch_runs = true};
+
+  const auto decoded = decode_commit_document(encode(document));
+
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(*decoded, document);
+}
+
 TEST(CommitDocumentTest, AControlMessageIsNoCommitDocument) {
   EXPECT_FALSE(decode_commit_document(encode(ControlMessage{})));
   EXPECT_FALSE(decode_control_message(encode(CommitDocument{})));

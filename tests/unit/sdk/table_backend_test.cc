@@ -30,6 +30,11 @@ class RecordingHost final : public HostServices {
     if (refuse_spawn) return fail(ErrorCode::kSystem, "fork: too many processes", 11);
     return 4711;
   }
+  Result<ExecObject> next_exec_object() override {
+    if (refuse_object) return fail(ErrorCode::kDenied, "exec_table_too_large: many");
+    if (objects == 0) return ExecObject{.handle = -1, .listed = 9, .support = 2};
+    return ExecObject{.handle = static_cast<std::int32_t>(7 * objects--), .directory = true};
+  }
   Result<std::vector<std::int32_t>> children(std::int32_t pid) override {
     return std::vector<std::int32_t>{pid + 1, pid + 2};
   }
@@ -37,6 +42,8 @@ class RecordingHost final : public HostServices {
   std::vector<std::pair<LogLevel, std::string>> logged{};
   std::vector<LaunchSpec> launches{};
   bool refuse_spawn = false;
+  bool refuse_object = false;
+  std::size_t objects = 0;
 };
 
 // Answers every verb with something recognisable.
@@ -66,8 +73,17 @@ class EchoBackend : public JailBackend {
   }
   Result<Audit> audit(const JailPlan& plan) const override { return Audit{.always = plan.notes}; }
   Result<StartResult> start(const LaunchSpec& launch) override {
+    StartResult result;
+    while (launch.wants_exec_rules) {
+      LOOM_TRY(const ExecObject object, host_.next_exec_object());
+      result.exec_entry += " " + std::to_string(object.handle) + (object.directory ? "/" : "");
+      if (object.handle >= 0) continue;
+      result.exec_rules = static_cast<std::int32_t>(object.listed + object.support);
+      break;
+    }
     LOOM_TRY(const std::int32_t pid, host_.spawn(launch));
-    return StartResult{.entries = {std::to_string(pid)}};
+    result.entries = {std::to_string(pid)};
+    return result;
   }
   Result<void> observe(const TargetsRequest& snapshot) override {
     if (snapshot.launched) return fail(ErrorCode::kUnsupported, "observe: not this one");
@@ -145,6 +161,27 @@ TEST_F(TableBackendTest, AServiceThatFailsFailsTheVerbInTheHostsWords) {
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().code, ErrorCode::kSystem);
   EXPECT_EQ(started.error().message, "fork: too many processes");
+}
+
+TEST_F(TableBackendTest, TheObjectsOfAnExecTableComeOneByOne) {
+  host_.objects = 2;
+
+  const auto started = make(kEcho)->start({.wants_exec_rules = true});
+
+  ASSERT_TRUE(started) << started.error().message;
+  EXPECT_EQ(started->exec_entry, " 14/ 7/ -1");
+  EXPECT_EQ(started->exec_rules, 11);
+}
+
+TEST_F(TableBackendTest, ATableThatTheHostRefusesFailsTheStartInTheHostsWords) {
+  host_.refuse_object = true;
+
+  const auto started = make(kEcho)->start({.wants_exec_rules = true});
+
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, ErrorCode::kDenied);
+  EXPECT_EQ(started.error().message, "exec_table_too_large: many");
+  EXPECT_THAT(host_.launches, ::testing::IsEmpty());
 }
 
 TEST_F(TableBackendTest, AHostileMessageIsCutAndPrintable) {

@@ -28,6 +28,7 @@ class OneSpawnHost final : public HostServices {
     spawned.push_back(launch);
     return 100;
   }
+  Result<ExecObject> next_exec_object() override { return fail(ErrorCode::kDenied, "not now"); }
   Result<std::vector<std::int32_t>> children(std::int32_t) override {
     return fail(ErrorCode::kDenied, "not now");
   }
@@ -195,6 +196,24 @@ TEST_F(UnsupportedBackendTest, AbsentRequiredMountsRefuseByNameAndReason) {
   request.facts.paths[0] = present("/a");
   request.facts.paths[3] = present("/d");
   EXPECT_TRUE(backend_.plan(request));
+}
+
+// guard 5.1; design D15
+TEST_F(UnsupportedBackendTest, APolicyOfVersion3IsRefusedWhateverItsTableSays) {
+  for (const bool required : {true, false}) {
+    PlanRequest request = request_on("plan9");
+    request.policy.version = 3;
+    request.exec = ExecRules{.restrictive = false, .required = required};
+
+    const auto plan = backend_.plan(request);
+
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().code, ErrorCode::kUnsupported);
+    EXPECT_THAT(plan.error().message, StartsWith("confinement_unavailable: plan9 "));
+    request.exec.reset();
+    request.policy.version = 2;
+    EXPECT_TRUE(backend_.plan(request));
+  }
 }
 
 TEST_F(UnsupportedBackendTest, TheWholeGroupIsStoppedOnEveryRung) {

@@ -209,8 +209,8 @@ TEST(PrepareDocument, TheHostsProcessTableIsSharedOnlyByAJailWithLandlock) {
 
 TEST(PrepareDocument, OnlyABindHasAnIdentityAndNoBindIsWithout) {
   using Form = ViewCheck::Form;
-  for (const Form form :
-       {Form::kPin, Form::kReadOnlyBind, Form::kEmptyDirectory, Form::kNullDevice}) {
+  for (const Form form : {Form::kPin, Form::kReadOnlyBind, Form::kEmptyDirectory,
+                          Form::kClosedDirectory, Form::kNullDevice}) {
     const bool bind = form == Form::kPin || form == Form::kReadOnlyBind;
     PrepareDocument document = complete_document();
     document.view = {{.path = "/a", .form = form, .parent_identity = {}, .identity = {}}};

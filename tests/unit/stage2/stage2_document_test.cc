@@ -150,7 +150,7 @@ TEST(Stage2Document, NothingRunsWithoutACommit) {
 TEST(Stage2Document, ACommitWithoutADocumentRunsNothing) {
   Stage2Run run(plain_document());
   ASSERT_TRUE(run.await_ready());
-  run.send_commit(-1);
+  run.send_commit({});
   const auto message = run.receive();
   ASSERT_TRUE(message);
   EXPECT_EQ(message->step, Stage2Step::kCommit);
@@ -160,7 +160,8 @@ TEST(Stage2Document, ACommitWithoutADocumentRunsNothing) {
 TEST(Stage2Document, AnUnsealedCommitRunsNothing) {
   Stage2Run run(plain_document());
   ASSERT_TRUE(run.await_ready());
-  run.send_commit(make_memory_file(encode(shell("echo ran")), false).get());
+  const UniqueFd unsealed = make_memory_file(encode(shell("echo ran")), false);
+  run.send_commit({unsealed.get()});
   const Ended ended = run.wait();
   EXPECT_EQ(ended.code, 126);
   EXPECT_EQ(ended.out, "");

@@ -182,6 +182,52 @@ TEST_F(Stage2Jail, AMaskOfTheOtherFormIsNotInPlace) {
   expect_view_refusal(masked(), workspace / ".env");
 }
 
+// guard 5.4.7; 9.7: 145
+TEST_F(Stage2Jail, AClosedMaskIsClosedAndCannotBeOpenedAgain) {
+  ViewCheck check = directory_mask();
+  check.form = ViewCheck::Form::kClosedDirectory;
+  document.view = {check};
+  expect_view_refusal(masked(), workspace / ".git");
+  Start start{.launcher = base(), .in_child = {}};
+  start.launcher.insert(start.launcher.end(),
+                        {"--perms", "0000", "--tmpfs", workspace / ".git", "--remount-ro",
+                         workspace / ".git", "--remount-ro", "/"});
+  Stage2Run run(document, start);
+  ASSERT_TRUE(run.await_ready()) << run.wait().err;
+  run.commit(shell("stat -c %a " + workspace / ".git" + "; chmod 700 " + workspace / ".git" +
+                   " 2>&1 | grep -o 'Read-only.*'; ls -A " + workspace / ".git" + " 2>/dev/null"));
+  EXPECT_EQ(run.wait().out, "0\nRead-only file system\n");
+  // What is empty and closed is empty.
+  document.view = {directory_mask()};
+  Stage2Run open(document, start);
+  EXPECT_TRUE(open.await_ready());
+}
+
+// A root of the policy inside a protected directory is masked with it.
+TEST_F(Stage2Jail, ARuleBehindAClosedMaskIsPassedOverAndOpensNothing) {
+  const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, 1U);
+  if (abi < 1) {
+    LOOM_SKIP_UNLESS_PROMISED("no Landlock");
+  }
+  document.landlock_abi = static_cast<std::uint32_t>(abi);
+  document.landlock_handled_fs = (1U << 13U) - 1;
+  document.landlock_rules = {
+      {.path = "/", .access = 0x0d, .required = true},
+      {.path = workspace / ".git/out", .access = (1U << 13U) - 1, .required = false}};
+  Start start{.launcher = base(), .in_child = {}};
+  start.launcher.insert(start.launcher.end(),
+                        {"--perms", "0000", "--tmpfs", workspace / ".git", "--remount-ro",
+                         workspace / ".git", "--remount-ro", "/"});
+  Stage2Run run(document, start);
+  ASSERT_TRUE(run.await_ready()) << run.wait().err;
+  run.commit(shell("test -r " + workspace / ".env" + " && echo read; (echo x >" +
+                   workspace / ".env" + ") 2>/dev/null || echo refused"));
+  EXPECT_EQ(run.wait().out, "read\nrefused\n");
+  document.landlock_rules.back().required = true;
+  Stage2Run strict(document, start);
+  EXPECT_FALSE(strict.await_ready());
+}
+
 TEST_F(Stage2Jail, AnotherDeviceIsNoMask) {
   Start start{.launcher = base(), .in_child = {}};
   for (const std::string& word : std::vector<std::string>{

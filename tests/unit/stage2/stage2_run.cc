@@ -148,27 +148,33 @@ std::optional<InnerReport> Stage2Run::await_ready() {
   return std::move(*report);
 }
 
-void Stage2Run::commit(const CommitDocument& document) {
-  send_commit(make_memory_file(encode(document)).get());
+void Stage2Run::commit(const CommitDocument& document, int exec_rules) {
+  const UniqueFd file = make_memory_file(encode(document));
+  std::vector<int> fds = {file.get()};
+  if (exec_rules >= 0) fds.push_back(exec_rules);
+  send_commit(fds);
 }
 
-void Stage2Run::send_commit(int fd) {
+void Stage2Run::send_commit(const std::vector<int>& fds) {
+  static constexpr std::size_t kMost = 4;
+  const std::size_t bytes_of_fds = fds.size() * sizeof(int);
+  ASSERT_LE(fds.size(), kMost);
   ControlMessage message;
   message.kind = ControlKind::kCommit;
   Bytes bytes = encode(message);
   iovec data{.iov_base = bytes.data(), .iov_len = bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMost * sizeof(int))> ancillary{};
   msghdr header{};
   header.msg_iov = &data;
   header.msg_iovlen = 1;
-  if (fd >= 0) {
+  if (!fds.empty()) {
     header.msg_control = ancillary.data();
-    header.msg_controllen = ancillary.size();
+    header.msg_controllen = CMSG_SPACE(bytes_of_fds);
     cmsghdr* part = CMSG_FIRSTHDR(&header);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    ::memcpy(CMSG_DATA(part), &fd, sizeof fd);
+    part->cmsg_len = CMSG_LEN(bytes_of_fds);
+    ::memcpy(CMSG_DATA(part), fds.data(), bytes_of_fds);
   }
   ASSERT_GE(::sendmsg(control_.get(), &header, MSG_NOSIGNAL), 0) << ::strerror(errno);
 }

@@ -48,9 +48,10 @@ class Stage2Run {
   [[nodiscard]] std::optional<ControlMessage> receive();
   // Waits for the report and kReady; nullopt if either does not come.
   [[nodiscard]] std::optional<InnerReport> await_ready();
-  void commit(const CommitDocument& document);
-  // A commit message that carries `fd` (if it is one) as its document.
-  void send_commit(int fd);
+  // `exec_rules` goes along, if it is a descriptor.
+  void commit(const CommitDocument& document, int exec_rules = -1);
+  // A commit message that carries these descriptors.
+  void send_commit(const std::vector<int>& fds);
   void hang_up() { control_.reset(); }
   // Hangs up and waits for the end.
   [[nodiscard]] Ended wait();

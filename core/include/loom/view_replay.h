@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace loom::bwrap {
+namespace loom {
 
 // Answers what a view really shows at a path: the last operation whose region is the path or above
 // it. Borrows the view.
@@ -35,4 +35,4 @@ class ViewReplay {
 // Whether the host's own objects are seen there.
 [[nodiscard]] bool is_host_backed(MountClass mount_class) noexcept;
 
-}  // namespace loom::bwrap
+}  // namespace loom

@@ -1,8 +1,8 @@
-#include "replay.h"
+#include <loom/view_replay.h>
 
 #include <algorithm>
 
-namespace loom::bwrap {
+namespace loom {
 
 ViewReplay::ViewReplay(const std::vector<MountOperation>& view) : view_(&view) {
   last_at_.reserve(view.size());
@@ -37,6 +37,7 @@ bool is_host_writable(MountClass mount_class) noexcept {
 
 bool is_host_backed(MountClass mount_class) noexcept {
   switch (mount_class) {
+    case MountClass::kExecShown:
     case MountClass::kReadable:
     case MountClass::kWritable:
     case MountClass::kMountReadWrite:
@@ -53,4 +54,4 @@ bool is_host_backed(MountClass mount_class) noexcept {
   return false;
 }
 
-}  // namespace loom::bwrap
+}  // namespace loom

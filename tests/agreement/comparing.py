@@ -262,6 +262,7 @@ FAMILIES = (
     # said about the region: both ends must lie in one that may be written, and neither be its top
     frozenset(("read_only", "mount_point", "crosses_mounts")),
     frozenset(("mount_point", "would_move_excluded")),
+    frozenset(("mount_point", "not_allowed")),
 )
 
 

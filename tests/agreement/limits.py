@@ -176,11 +176,13 @@ def l12_other_spelling(case):
     """A distinct name that only folding makes equal to an excluded one."""
     if case.answer.reason not in EXCLUDED or not case.answer.against:
         return False
+    there = walking.identity_of(case.file)
+    above = {walking.identity_of(path) for path in names.ancestors(case.file)}
     leaf = names.leaf(case.file)
     for rule, how in case.answer.against:
-        # The same directory reached another way: then only the last name tells.
-        alias = how == "object" and rule.directory is None and all(names.leaf(p.real) != leaf for p in rule.places)
-        if how != "folded" and not alias:
+        # In the same directory reached another way only the last name tells.
+        spelled = rule.directory not in (*above, there) and all(names.leaf(p.real) != leaf for p in rule.places)
+        if how != "folded" and not (how == "object" and rule.places and spelled):
             return False
     return True
 

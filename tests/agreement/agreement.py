@@ -30,6 +30,7 @@ OPERATIONS_A_WORLD = 40
 SKIPPED = 77
 SHOWN = 5  # disagreements that are shrunk and printed in full
 LEAST_EQUAL = 0.20  # of all requests, in both classes
+BROKE = "the test broke"
 PER_HIT = 10_000  # operations in which every limit must be met
 
 
@@ -84,7 +85,7 @@ class Worker:
             self.explain_launch(broken)
             return
         except Exception:  # what the test itself cannot do is as bad as a disagreement
-            self.fail(f"--- seed {seed}: the test broke\n{traceback.format_exc()}")
+            self.fail(f"--- seed {seed}: {BROKE}\n{traceback.format_exc()}")
             return
         self.counts["worlds"] += 1
         for index, result in enumerate(results):
@@ -254,9 +255,13 @@ def run_sabotage(options):
     wrong = len(failures)
     for layer in layers:
         helper = os.path.join(options.sabotage, layer, "bin/loom-exec")
+        if not os.access(helper, os.X_OK):
+            sys.exit(f"agreement.py: {helper} is not there")
         operations, failures, status = first_failure(options, helper)
-        wrong += not failures
-        found = headline(failures[0]) if failures else f"NOT NOTICED (status {status})"
+        # A test that breaks has noticed nothing.
+        seen = [failure for failure in failures if BROKE not in failure]
+        wrong += not seen
+        found = headline(seen[0]) if seen else f"NOT NOTICED (status {status})"
         print_row(layer.removeprefix("agreement-"), operations, found)
     say(f"sabotage: {len(layers)} builds, {wrong} not as they must be")
     return 1 if wrong or not layers else 0
@@ -300,6 +305,9 @@ def main(words=None):
     if os.environ.get("LOOM_SCRATCH_DIR"):
         say("agreement: inside a jail of our own kind: bubblewrap cannot start here")
         return SKIPPED
+    options.helper = os.path.abspath(options.helper)
+    if options.sabotage:
+        options.sabotage = os.path.abspath(options.sabotage)
     status = run_sabotage(options) if options.sabotage else judge_all(options)
     if status == SKIPPED and os.environ.get("LOOM_JAIL_MUST_WORK") == "1":
         say("LOOM_JAIL_MUST_WORK=1: a skip is a failure")

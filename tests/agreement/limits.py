@@ -181,7 +181,8 @@ def l12_other_spelling(case):
     leaf = names.leaf(case.file)
     for rule, how in case.answer.against:
         # In the same directory reached another way only the last name tells.
-        spelled = rule.directory not in (*above, there) and all(names.leaf(p.real) != leaf for p in rule.places)
+        inside = rule.directory is not None and rule.directory in (*above, there)
+        spelled = not inside and all(names.leaf(p.real) != leaf for p in rule.places)
         if how != "folded" and not (how == "object" and rule.places and spelled):
             return False
     return True

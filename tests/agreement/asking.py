@@ -100,6 +100,11 @@ class Kernel:
     def close(self):
         self.helper.close()
 
+    def forget(self):
+        """Another helper: one remembers what the commands of its earlier launches could write."""
+        self.close()
+        self.start()
+
     def ask(self, policy, attempts):
         """What comes of attempts (word, path, second), all in one jail."""
         words = [word for attempt in attempts for word in attempt]

@@ -96,6 +96,7 @@ class Bench:
     def run(self, case):
         """The results of all requests of a case whose policy can be launched."""
         policy = self.policy(case)
+        self.kernel.forget()
         self.place.remake(case.things)
         requests = [self.fitting(self.real(request)) for request in case.requests]
         judge = Judge(policy, asking.SEARCH)

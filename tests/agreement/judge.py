@@ -137,6 +137,7 @@ class Judge:
         except Refused as refused:
             answer = refused.answer
         answer.route = self.programs.route
+        answer.landing = answer.landing or self.programs.located
         return answer
 
     def check_rename(self, path, to):

@@ -137,7 +137,7 @@ def l2_support(case):
 def l5_hard_link(case):
     """The file has another name that is admitted; rules are of inodes."""
     judge = case.judge
-    if not case.is_program or case.answer.reason not in POLICY_REASONS:
+    if not case.is_program or case.answer.reason not in POLICY_REASONS or not os.path.lexists(case.file):
         return False
     for path in other_names_of(case.file, tree_of(judge)):
         speaks, against = judge.table.evidence(subject_of(judge.land("read", path)))
@@ -232,11 +232,11 @@ def l23_relative(case):
 
 
 def l24_shared_link(case):
-    return case.answer.reason == "link_untrusted"
+    return "link_untrusted" in (case.answer.reason, case.answer.stopped)
 
 
 def l25_procfs(case):
-    return case.answer.reason in ("magic_link", "pseudo_fs")
+    return not {case.answer.reason, case.answer.stopped}.isdisjoint(("magic_link", "pseudo_fs"))
 
 
 def l33_private(case):

@@ -84,18 +84,21 @@ LINKERS = system_linkers()
 class Programs:
     def __init__(self, judge):
         self.judge = judge
-        self.route = []  # of the last question: every real path that was looked up
+        # Of the last question: every real path that was looked up, and the file that would run.
+        self.route, self.located = [], None
 
-    def refuse(self, reason, landing=None, against=(), needed=""):
-        raise Refused(reason, landing, against, needed)
+    def refuse(self, reason, landing=None, against=(), needed="", stopped=""):
+        raise Refused(reason, landing, against, needed, stopped)
 
-    def land(self, path, missing):
+    def land(self, path, missing, always=False):
+        """Where a path leads; `missing` is said when nothing is there, or always."""
         try:
             landing = walking.walk(path, RESOLVE, self.judge.mounts, self.judge.euid)
         except Stopped as stop:
             known = ("missing", "not_a_directory")
             self.route += stop.route
-            return self.refuse(missing if stop.reason in known else stop.reason)
+            reason = missing if always or stop.reason in known else stop.reason
+            return self.refuse(reason, stopped=stop.reason)
         self.route += landing.route
         return landing
 
@@ -118,8 +121,8 @@ class Programs:
         return landing
 
     def admit(self, path):
-        self.route = []
-        landing = self.locate(path)
+        self.route, self.located = [], None
+        landing = self.located = self.locate(path)
         self.judge.check_files("execute", landing)
         speaks, against = self.judge.table.evidence(subject_of(landing))
         if against:
@@ -143,7 +146,7 @@ class Programs:
                 self.refuse("interpreter_not_admitted", landing, needed=program.real)
             if not written.startswith("/"):
                 self.refuse("interpreter_relative", landing, needed=written)
-            interpreter = self.land(written, "interpreter_not_admitted")
+            interpreter = self.land(written, "interpreter_not_admitted", always=True)
             if not interpreter.exists:
                 self.refuse("interpreter_not_admitted", landing, needed=written)
             self.check_support(landing, interpreter, "interpreter_not_admitted", self.is_authored(program))
@@ -170,7 +173,7 @@ class Programs:
             return self.refuse("interpreter_not_admitted", program)
         if written is None:
             return None
-        linker = self.land(written, "linker_not_admitted")
+        linker = self.land(written, "linker_not_admitted", always=True)
         if linker.kind != "file":
             self.refuse("linker_not_admitted", program, needed=written)
         known = linker.real in LINKERS or self.is_authored(program)

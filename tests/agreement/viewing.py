@@ -136,8 +136,8 @@ class ViewBuilder:
 
     def add_shown(self, explicit):
         """What the exec table admits is readable (P2), where no region has it."""
-        around = View([*self.grants.values(), *explicit])
-        for real in self.shown:
+        for real in sorted(self.shown):
+            around = View([*self.grants.values(), *explicit])
             if around.effective(real).rank == ROOT:
                 self.grant(SHOWN, real, walking.identity_of(real))
 

@@ -149,8 +149,12 @@ TEST(BuildEnvironmentTest, WhatNoProcessCanBeGivenIsLeftOut) {
 }
 
 TEST(ScrubLoaderVariablesTest, WhatMakesALinkerRunOtherCodeIsTakenOutAndNamed) {
-  std::vector<std::string> environment{"DYLD_INSERT_LIBRARIES=/x", "GLIBC_TUNABLES=a", "HOME=/h",
-                                       "LD_AUDIT=", "LD_PRELOAD=/x", "PATH=/usr/bin"};
+  std::vector<std::string> environment{"DYLD_INSERT_LIBRARIES=/x",
+                                       "GLIBC_TUNABLES=a",
+                                       "HOME=/h",
+                                       "LD_AUDIT=",
+                                       "LD_PRELOAD=/x",
+                                       "PATH=/usr/bin"};
 
   EXPECT_THAT(scrub_loader_variables(environment),
               ElementsAre("DYLD_INSERT_LIBRARIES", "GLIBC_TUNABLES", "LD_AUDIT", "LD_PRELOAD"));

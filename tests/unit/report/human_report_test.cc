@@ -157,8 +157,8 @@ TEST(HumanReportTest, ProgramsHaveALineOfTheirOwn) {
   ASSERT_GE(lines.size(), 2U);
   EXPECT_THAT(lines[1],
               AllOf(StartsWith("loom-exec: held: programs: only what the policy allows, 1 "),
-                    HasSubstr("2 of the allowed directories can be written"), HasSubstr("3 denied files"),
-                    HasSubstr("4 allowances without an object"),
+                    HasSubstr("2 of the allowed directories can be written"),
+                    HasSubstr("3 denied files"), HasSubstr("4 allowances without an object"),
                     HasSubstr("[exec-landlock:rules=12,listed=1,support=3 exec-dead=1 ")));
 }
 

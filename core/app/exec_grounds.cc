@@ -41,9 +41,16 @@ guard::SearchPath search_path_of(std::string_view requested, std::string_view in
   }
   const std::vector<MountFact> none;
   const MountNames names(grounds.mounts != nullptr ? *grounds.mounts : none);
-  const auto is_within_writable = [&writable](const AbsolutePath& place) {
-    return std::any_of(writable.begin(), writable.end(),
-                       [&place](const AbsolutePath& region) { return place.is_within(region); });
+  std::vector<AbsolutePath> floor;
+  for (const AbsolutePath& root : grounds.floor) floor.push_back(surveyor.look(root).real);
+  // The floor stays read-only inside a region that is wider.
+  const auto is_within_writable = [&](const AbsolutePath& place) {
+    return std::any_of(writable.begin(), writable.end(), [&](const AbsolutePath& region) {
+      if (!place.is_within(region)) return false;
+      return std::none_of(floor.begin(), floor.end(), [&](const AbsolutePath& root) {
+        return place.is_within(root) && root != region && root.is_within(region);
+      });
+    });
   };
   const auto is_writable = [&](const AbsolutePath& place) {
     const std::vector<OtherName> others = names.of(place);
@@ -64,7 +71,7 @@ guard::SearchPath search_path_of(std::string_view requested, std::string_view in
   for (const AbsolutePath& directory : path_candidates("", inherited, survey.search_excluded)) {
     add(search.own, directory);
   }
-  for (const std::string_view floor : kPathFloor) add(search.own, known(floor));
+  for (const std::string_view each : kPathFloor) add(search.own, known(each));
   for (const AbsolutePath& directory : path_candidates(requested, "", survey.search_excluded)) {
     add(search.all, directory);
   }

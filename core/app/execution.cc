@@ -102,6 +102,7 @@ Result<void> Execution::watch_names() {
 
 // Starts the child; what the launch's exec rules are made of is walked meanwhile.
 Admission<void> Execution::spawn(const ChildStreams& streams) {
+  session_.remember_written(run_.policy);
   std::optional<guard::ExecObjects> objects;
   if (run_.launch.wants_exec_rules && run_.admitted && run_.exec) {
     objects.emplace(run_.admitted->kernel_table(), run_.plan.view, std::move(run_.mounts),

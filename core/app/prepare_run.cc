@@ -195,7 +195,6 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
     if (rules->restrictive) scrub(run);
   }
   run.policy = std::move(request.policy);
-  if (!request.for_show) session.remember_written(run.policy);
   PlanRequest question{.policy = run.policy,
                        .command = run.command,
                        .exec = std::move(rules),

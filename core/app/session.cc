@@ -156,9 +156,11 @@ void Session::remember_written(const Policy& policy) {
   for (AbsolutePath& region : writable_regions(policy)) {
     const bool known =
         std::find(written_before_.begin(), written_before_.end(), region) != written_before_.end();
-    if (!known && written_before_.size() < kMaxWrittenBefore) {
-      written_before_.push_back(std::move(region));
-    }
+    if (known) continue;
+    // Security: what no longer fits may be anywhere.
+    const bool full = written_before_.size() >= kMaxWrittenBefore;
+    if (full) written_before_.clear();
+    written_before_.push_back(full ? AbsolutePath::root() : std::move(region));
   }
 }
 

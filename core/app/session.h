@@ -87,7 +87,7 @@ class Session final : public HostServices {
   [[nodiscard]] const std::vector<AbsolutePath>& written_before() const noexcept {
     return written_before_;
   }
-  // At most kMaxWrittenBefore are remembered.
+  // Beyond kMaxWrittenBefore regions, everything counts as one.
   void remember_written(const Policy& policy);
   // The system's linkers, remembered between launches.
   [[nodiscard]] guard::LinkerNames& linkers() noexcept { return linkers_; }

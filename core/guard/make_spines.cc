@@ -67,9 +67,10 @@ Judged<void> add_aliases(const std::vector<MountFact>& mounts, ExecSpines& spine
 Judged<void> add_other_names(const std::vector<MountFact>& mounts, ExecSpines& spines) {
   if (mounts.empty()) return {};
   const MountNames names(mounts);
+  std::unordered_set<std::string> looked_at;
   for (const law::Exclusion& rule : spines.places) {
     for (const OtherName& name : names.of(rule.place()->real)) {
-      if (name.part) continue;
+      if (name.part || !looked_at.insert(name.path.parent().str()).second) continue;
       LOOM_TRY(std::optional<Reached> found,
                reach_if_possible(name.path.parent(), LinksOnTheWay::kRefused));
       if (!found || found->subject.is_file()) continue;

@@ -264,6 +264,31 @@ class Served(LinksCase):
                 run = self.settle(helper, helper.start([SH, "-c", script, "sh", bin_, seed], **given))
             self.assertEqual(bytes(run.stdout), b"zz 126\ncp 0\n", self.story(run))
 
+    def test_a_start_that_was_refused_wrote_nothing(self):
+        with self.helper(base=self.third(table("deny", "+dir /usr/bin"))) as helper:
+            self.needs(helper, "bwrap", "exec-landlock")
+            refused = helper.settle(
+                helper.start(["/nope"], policy=self.third(None, writable_roots=["/usr"])), LIMIT)
+            self.assertIsNotNone(refused.error)
+            run = self.settle(helper, helper.start(["sed", "--version"]))
+            self.assertEqual(run.code, 0, self.story(run))
+
+    def test_beyond_what_is_remembered_everything_may_have_been_written(self):
+        self.directory("late")
+        link = self.link("/usr/bin/true", "late", "l")
+        policy = self.third(table("deny", "+sh", f"+file {link}"))
+        attempts = TRY + 'try true /usr/bin/true; try shell sh -c "exit 0"'
+        with self.helper(base=policy) as helper:
+            self.needs(helper, "bwrap", "exec-landlock")
+            before = self.settle(helper, helper.start([SH, "-c", attempts]))
+            for first in range(0, 1080, 60):
+                roots = [self.directory("many", str(first + i)) for i in range(60)]
+                self.settle(helper, helper.start([SH, "-c", "exit 0"], policy=self.third(None, writable_roots=roots)))
+            after = self.settle(helper, helper.start([SH, "-c", attempts]))
+        self.assertEqual(bytes(before.stdout), b"true 0\nshell 0\n", self.story(before))
+        self.assertEqual(bytes(after.stdout), b"true 126\nshell 0\n", self.story(after))
+        self.named(after, "allowed", link)
+
     def test_the_server_refuses_by_name_what_is_demanded(self):
         link = self.link("/usr/bin", "ws", "l")
         policy = self.third(table("deny", "+sh", f"+dir {link}"))

@@ -15,6 +15,11 @@ target_compile_options(
             $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-branches>
             $<$<CXX_COMPILER_ID:GNU>:-Wlogical-op>
             $<$<CXX_COMPILER_ID:GNU>:-Wnull-dereference>)
+# What is built for others says nothing of the place where it was built.
+option(LOOM_HIDE_SOURCE_DIR "Let no object name the folder of the sources" ${CMAKE_CROSSCOMPILING})
+if(LOOM_HIDE_SOURCE_DIR)
+  target_compile_options(loom_build INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+endif()
 
 # One static library of the core: loom_module(policy SOURCES decode_policy.cc LINK loom::sdk)
 function(loom_module name)
@@ -29,18 +34,22 @@ function(loom_module name)
 endfunction()
 
 # One GoogleTest program: loom_test(policy_test LABEL unit SOURCES … LINK …). LABEL: unit, process, jail.
+# PREFIX: put before its tests' names, where another program has tests of the same names.
 function(loom_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;TIMEOUT;PREFIX" "SOURCES;LINK")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main loom_build)
+  # Of all that the preset with sanitizers compiles, assertions take longest, and optimising them half of
+  # that. What they test keeps its own options.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
   target_compile_definitions(
     ${name} PRIVATE LOOM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LOOM_BINARY_DIR="${PROJECT_BINARY_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${arg_PREFIX}"
                        PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
   # What one label needs and nothing else: cmake --build … --target unit-tests
   if(NOT TARGET ${arg_LABEL}-tests)

@@ -56,6 +56,7 @@ class Auditor {
       case PathRole::kScratch:
         return judge_scratch(subject, operation);
       case PathRole::kSystemRoot:
+      case PathRole::kPiece:
         return;
     }
   }

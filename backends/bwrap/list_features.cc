@@ -43,6 +43,7 @@ Result<Features> list_features(const HostFacts& facts) {
   found.tags = {"rlimits", "pgroup"};
   list_layer(found, "bwrap", jailed, why_no_jail(facts));
   found.degraded = !jailed;
+  found.can_warm = jailed;
   if (found.degraded) found.tags.emplace_back("degraded");
   list_layer(found, "landlock", kernel.landlock_abi > 0, kernel.landlock_reason);
   list_layer(found, "seccomp", kernel.seccomp, kernel.seccomp_reason);

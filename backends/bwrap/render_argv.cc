@@ -30,6 +30,7 @@ Fragment fragment(const MountOperation& operation) {
   const std::string_view at = operation.region.str();
   switch (operation.form) {
     case MountForm::kNone:
+    case MountForm::kRule:  // of another backend
       return {};
     case MountForm::kBind:
       return {{"--bind", at, at, {}}, 3};

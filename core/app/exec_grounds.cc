@@ -109,7 +109,10 @@ Result<std::vector<MountFact>> mounts_to_freeze_by(Session& session, const Surve
 
 guard::ShownView shown_view_of(const JailPlan& plan, const Survey& survey, const HostFacts& facts,
                                const std::vector<MountFact>& mounts) {
-  guard::ShownView shown{.view = &plan.view, .floor = {}, .mounts = &mounts};
+  guard::ShownView shown{.view = &plan.view,
+                         .floor = {},
+                         .mounts = &mounts,
+                         .programs = guard::program_rules(facts.os, facts.machine)};
   for (std::size_t i = 0; i < survey.paths.size(); ++i) {
     if (survey.paths[i].role != PathRole::kSystemRoot) continue;
     add_once(shown.floor, survey.paths[i].path);

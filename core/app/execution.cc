@@ -14,6 +14,7 @@
 
 #include "app/known_unmet.h"
 #include "host/byte_sink.h"
+#include "host/descriptors.h"
 #include "host/errno_text.h"
 #include "host/path_survey.h"
 #include "host/process_table.h"
@@ -32,6 +33,10 @@ constexpr std::chrono::milliseconds kCommitPause{1};
 // How often, and how long apart, a group is tried that nobody will wait for later.
 constexpr int kDropTries = 40;
 constexpr std::chrono::milliseconds kDropPause{5};
+// How long the broker waits for an answer while a scratch is removed, and, in all, for the exit:
+// slow cleanup must not delay that (docs/wire.md 6.3).
+constexpr std::chrono::milliseconds kRemovalPiece{20};
+constexpr std::chrono::milliseconds kRemovalMoment{200};
 
 struct PipeEnds {
   UniqueFd ours;
@@ -39,21 +44,15 @@ struct PipeEnds {
 };
 
 // A pipe of which the child reads or writes one end; our end does not block.
-Result<PipeEnds> make_pipe(bool child_reads) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
+Result<PipeEnds> make_stream(bool child_reads) {
+  LOOM_TRY(host::PipeEnds pipe, host::open_pipe());
+  UniqueFd& ours = child_reads ? pipe.write_end : pipe.read_end;
+  if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) != 0) {
     const int error = errno;
     return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
   }
-  UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
-  const int ours = child_reads ? write_end.get() : read_end.get();
-  if (::fcntl(ours, F_SETFL, O_NONBLOCK) != 0) {
-    const int error = errno;
-    return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
-  }
-  if (child_reads) return PipeEnds{.ours = std::move(write_end), .childs = std::move(read_end)};
-  return PipeEnds{.ours = std::move(read_end), .childs = std::move(write_end)};
+  UniqueFd& childs = child_reads ? pipe.read_end : pipe.write_end;
+  return PipeEnds{.ours = std::move(ours), .childs = std::move(childs)};
 }
 
 bool would_block(int error) { return error == EAGAIN || error == EINTR; }
@@ -73,10 +72,13 @@ Admission<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Se
                                                        PreparedRun run, ExecutionEvents events) {
   std::unique_ptr<Execution> execution(
       new Execution(loop, session, std::move(run), std::move(events)));
+  // Also when it fails: a command may have begun.
+  session.remember_written(execution->run_.policy);
   LOOM_TRY_VOID(execution->launch());
   execution->watch_everything();
   execution->arm_wall_clock();
   execution->arm_setup_clock();
+  if (execution->run_.launch.observe_ms > 0) execution->observe_again();
   return execution;
 }
 
@@ -102,7 +104,6 @@ Result<void> Execution::watch_names() {
 
 // Starts the child; what the launch's exec rules are made of is walked meanwhile.
 Admission<void> Execution::spawn(const ChildStreams& streams) {
-  session_.remember_written(run_.policy);
   std::optional<guard::ExecObjects> objects;
   if (run_.launch.wants_exec_rules && run_.admitted && run_.exec) {
     objects.emplace(run_.admitted->kernel_table(), run_.plan.view, std::move(run_.mounts),
@@ -131,13 +132,13 @@ Admission<void> Execution::spawn(const ChildStreams& streams) {
 Admission<void> Execution::launch() {
   LOOM_TRY_VOID(watch_names());
   const bool has_stage2 = run_.launch.report_number >= 0;
-  LOOM_TRY(PipeEnds in, make_pipe(true));
-  LOOM_TRY(PipeEnds out, make_pipe(false));
-  LOOM_TRY(PipeEnds err, make_pipe(false));
+  LOOM_TRY(PipeEnds in, make_stream(true));
+  LOOM_TRY(PipeEnds out, make_stream(false));
+  LOOM_TRY(PipeEnds err, make_stream(false));
   PipeEnds report;
   host::ControlPair control;
   if (has_stage2) {
-    LOOM_TRY(report, make_pipe(false));
+    LOOM_TRY(report, make_stream(false));
     LOOM_TRY(control, host::make_control_pair());
   }
   started_ = std::chrono::steady_clock::now();
@@ -166,6 +167,15 @@ Admission<void> Execution::launch() {
   // The scheduler leaves the launcher where we spawned it, and wakes us up there: what we do now,
   // it waits for. Stage 2 is waited for by nobody.
   if (!has_stage2) LOOM_TRY_VOID(complete());
+  in_place_ = run_.launch.image != ImageKind::kLauncher;
+  if (run_.launch.observe_ms == 0) return {};
+  // Security: whoever looks for runaways must have seen the first process before the command, which
+  // waits for our commit, can make others.
+  if (const auto seen = observe(); !seen) {
+    return fail(seen.error().code,
+                "the run's processes cannot be observed: " + seen.error().message,
+                seen.error().sys_errno);
+  }
   return {};
 }
 
@@ -176,7 +186,7 @@ Result<void> Execution::complete() {
   completed_ = true;
   // Fewer wake-ups for a flood. Refused where the user has too many such pages (pipe(7)).
   for (const Pump* pump : {&out_, &err_}) {
-    if (pump->pipe) ::fcntl(pump->pipe.get(), F_SETPIPE_SZ, host::ByteSink::kPipeBytes);
+    if (pump->pipe) host::enlarge_pipe(pump->pipe.get(), host::ByteSink::kPipeBytes);
   }
   if (control_) {
     LOOM_TRY(commit_file_, host::make_commit(run_.launch.commit));
@@ -223,8 +233,8 @@ void Execution::arm_setup_clock() {
 }
 
 Execution::~Execution() {
-  for (const auto& timer :
-       {climb_timer_, wall_timer_, drain_timer_, commit_timer_, setup_timer_, release_timer_}) {
+  for (const auto& timer : {climb_timer_, wall_timer_, drain_timer_, commit_timer_, setup_timer_,
+                            release_timer_, removal_timer_, observe_timer_}) {
     if (timer) loop_.cancel(*timer);
   }
   if (run_.made && result_) loop_.forget(run_.made->answer_fd());
@@ -233,9 +243,12 @@ Execution::~Execution() {
     if (fd >= 0) loop_.forget(fd);
   }
   if (run_.made && !ended_) loop_.forget(run_.made->end_fd());
-  if (child_.pid > 0 && !ended_) {
+  if (names_watched_) loop_.forget(names_->fd());
+  if (child_.pid > 0 && !ended_ && !let_go_) {
+    sweep_observed();
     ::kill(-child_.pid, SIGKILL);
     ::waitpid(child_.pid, nullptr, 0);
+    session_.backend().finish();
   }
   drop_group();
 }
@@ -255,6 +268,10 @@ void Execution::drop_group() {
 
 std::optional<host::ControlGroup> Execution::take_group() {
   return std::exchange(group_, std::nullopt);
+}
+
+std::optional<host::ScratchRemoval> Execution::take_scratch() {
+  return std::exchange(removal_, std::nullopt);
 }
 
 // ---- output -------------------------------------------------------------------------------------
@@ -388,6 +405,7 @@ void Execution::take_control(const host::ReceivedControl& received) {
     case ControlKind::kReady:
       meet_command(received.sender);
       ready_ = true;
+      if (ahead_) return rest();
       commit_when_ready();
       return;
     case ControlKind::kConfined:
@@ -404,8 +422,17 @@ void Execution::take_control(const host::ReceivedControl& received) {
 
 void Execution::meet_command(pid_t sender) {
   if (command_) return;
-  if (const auto completed = complete(); !completed) {
-    return refuse_commit(completed.error().message);
+  if (!ahead_) {
+    if (const auto completed = complete(); !completed) {
+      return refuse_commit(completed.error().message);
+    }
+  }
+  // Not by the sender: Linux names nobody either when stage 2 was killed before its word was read.
+  // Elsewhere there are no namespaces: launcher, stage 2 and command are one process, and its end
+  // is the child's.
+  if (!host::can_die_with_parent()) {
+    in_place_ = true;
+    return;
   }
   // It waits for our commit, so the pid cannot have been reused.
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
@@ -451,7 +478,7 @@ bool Execution::demand_is_met() {
 }
 
 void Execution::commit_when_ready() {
-  if (!ready_ || report_pipe_ || committed_ || !control_) return;
+  if (ahead_ || !ready_ || report_pipe_ || committed_ || !control_) return;
   if (ended_ || cancel_.cancelled()) return;
   if (!refused_demand_.empty() || commit_timer_) return;
   if (!demand_is_met()) return refuse_commit("demand not met: " + refused_demand_);
@@ -545,21 +572,61 @@ void Execution::schedule_climb() {
 }
 
 void Execution::signal_rung(StopRung rung) {
-  const int signal = rung == StopRung::kTerm ? SIGTERM : SIGKILL;
-  if (rung == StopRung::kTerm) {
-    TargetsRequest request{.rung = Rung::kTerm,
-                           .child = child_.pid,
-                           .jailed_pids = run_.launch.jailed_pids,
-                           .launched = run_.launch.image == ImageKind::kLauncher,
-                           .table = {}};
-    if (auto table = host::read_process_table()) request.table = std::move(*table);
-    const auto targets = session_.backend().targets(request);
-    if (targets && !targets->whole_group) {
+  const bool last = rung == StopRung::kKill;
+  const int signal = last ? SIGKILL : SIGTERM;
+  bool whole_group = true;
+  // The last rung spares nobody of the group, so only a backend that saw others has more to say.
+  if (!last || run_.launch.observe_ms > 0) {
+    const auto targets =
+        session_.backend().targets(look_at_processes(last ? Rung::kKill : Rung::kTerm));
+    if (targets) {
       for (const ProcessRow& row : targets->processes) host::signal_process(row, signal);
-      return;
+      whole_group = targets->whole_group;
     }
   }
-  ::kill(-child_.pid, signal);
+  if (last || whole_group) ::kill(-child_.pid, signal);
+}
+
+// ---- observing ----------------------------------------------------------------------------------
+
+TargetsRequest Execution::about_processes(Rung rung, std::vector<ProcessRow> table) const {
+  return {.rung = rung,
+          .child = child_.pid,
+          .jailed_pids = run_.launch.jailed_pids,
+          .launched = run_.launch.image == ImageKind::kLauncher,
+          .table = std::move(table)};
+}
+
+// Without a table when it cannot be read: whoever was seen before may still be known.
+TargetsRequest Execution::look_at_processes(Rung rung) const {
+  auto table = host::read_process_table();
+  return about_processes(rung, table ? std::move(*table) : std::vector<ProcessRow>());
+}
+
+Result<void> Execution::observe() {
+  LOOM_TRY(std::vector<ProcessRow> table, host::read_process_table());
+  return session_.backend().observe(about_processes(Rung::kTerm, std::move(table)));
+}
+
+void Execution::observe_again() {
+  observe_timer_ =
+      loop_.at(std::chrono::steady_clock::now() + Millis(run_.launch.observe_ms), [this] {
+        observe_timer_.reset();
+        static_cast<void>(observe().has_value());  // a look that failed is left out
+        observe_again();
+      });
+}
+
+// Descendants that left the group are in nobody's reach but theirs who saw them. The child has
+// ended and is not reaped, or nobody waits for its end any more.
+void Execution::sweep_observed() {
+  if (run_.launch.observe_ms == 0) return;
+  const auto targets = session_.backend().targets(look_at_processes(Rung::kSettle));
+  if (!targets) return;
+  for (const ProcessRow& row : targets->processes) {
+    const bool delivered = host::signal_process(row, SIGKILL);
+    if (delivered && row.pid != child_.pid) swept_descendant_ = true;
+  }
 }
 
 // ---- settling -----------------------------------------------------------------------------------
@@ -571,6 +638,7 @@ bool Execution::lost_caretaker() const {
 // Security: the locks on the placeholders ended with it. From now on another helper's run may
 // remove one, which detaches the mask that lies on it.
 void Execution::caretaker_ended() {
+  if (run_.made->has_caretaker()) return;  // as child_ended
   loop_.forget(run_.made->end_fd());
   const std::string cause = "the caretaker of absent protected paths was killed";
   note_cause(cause);
@@ -580,6 +648,10 @@ void Execution::caretaker_ended() {
 
 void Execution::child_ended() {
   if (ended_) return;
+  // Elsewhere than on Linux the end of any child wakes us up.
+  if (const auto ended = host::has_ended(child_.pidfd.get()); ended && !*ended) return;
+  if (ahead_) return lose_jail();
+  sweep_observed();
   // Before the reaping: until then the process id, and with it the group's, cannot be another's.
   ::kill(-child_.pid, SIGKILL);
   // What left the process group did not leave the control group.
@@ -592,7 +664,8 @@ void Execution::child_ended() {
   loop_.forget(child_.pidfd.get());
   if (run_.made) loop_.forget(run_.made->end_fd());
   cancel_.end();
-  for (auto* timer : {&climb_timer_, &wall_timer_, &commit_timer_, &setup_timer_}) {
+  for (auto* timer :
+       {&climb_timer_, &wall_timer_, &commit_timer_, &setup_timer_, &observe_timer_}) {
     if (*timer) loop_.cancel(**timer);
     timer->reset();
   }
@@ -637,10 +710,16 @@ void Execution::finish() {
 
 // ---- what was made on the host ------------------------------------------------------------------
 
+// A run without names leaves nothing that a later one could adopt.
+std::string Execution::unreleased(const Error& error) const {
+  if (!run_.made->needs_caretaker()) return error.message;
+  return error.message + "; the next run with these paths removes them";
+}
+
 // The host is as it was before anybody hears that the run is over.
 void Execution::release_names() {
   if (const auto asked = run_.made->ask_release(); !asked) {
-    return names_released({asked.error().message + "; the next run with these paths removes them"});
+    return names_released({unreleased(asked.error())});
   }
   loop_.watch(run_.made->answer_fd(), kReadable, [this](short) { read_release(); });
   release_timer_ = loop_.at(std::chrono::steady_clock::now() + host::kReleaseLimit, [this] {
@@ -657,18 +736,50 @@ void Execution::read_release() {
   loop_.cancel(*release_timer_);
   release_timer_.reset();
   if (answer) return names_released(**answer);
-  names_released({answer.error().message + "; the next run with these paths removes them"});
+  names_released({unreleased(answer.error())});
 }
 
 void Execution::names_released(const std::vector<std::string>& problems) {
+  const bool named = run_.made->needs_caretaker();
   for (const std::string& problem : problems) {
     session_.log(LogLevel::kWarning,
-                 "what was made for absent protected paths may still be there: " + problem);
-    std::vector<std::string>& entries = result_->enforcement;
-    entries.insert(std::find_if(entries.begin(), entries.end(), is_skip),
-                   "unheld:placeholders=" + one_line(problem));
+                 (named ? "what was made for absent protected paths may still be there: "
+                        : "what the run left behind may still be there: ") +
+                     problem);
+    add_unheld(named ? "placeholders" : "processes", problem);
   }
+  if (!run_.scratch) return report_exit();
+  removal_ = run_.scratch->hand_over();
+  removal_end_ = std::chrono::steady_clock::now() + kRemovalMoment;
+  remove_scratch();
+}
+
+// What the caretaker has left of it: everything, if it was killed. A command may have left more
+// than can be removed at once: whoever takes the rest goes on after the exit.
+void Execution::remove_scratch() {
+  const auto now = std::chrono::steady_clock::now();
+  const bool ended = removal_->go_on(now + kRemovalPiece);
+  if (!ended && now < removal_end_) {
+    removal_timer_ = loop_.at(now, [this] {
+      removal_timer_.reset();
+      remove_scratch();
+    });
+    return;
+  }
+  for (const std::string& problem : removal_->problems("it is still being removed")) {
+    if (ended) {
+      session_.log(LogLevel::kWarning, "the private scratch may still be there: " + problem);
+    }
+    add_unheld("scratch", problem);
+  }
+  if (ended) removal_.reset();
   report_exit();
+}
+
+void Execution::add_unheld(std::string_view what, const std::string& problem) {
+  std::vector<std::string>& entries = result_->enforcement;
+  entries.insert(std::find_if(entries.begin(), entries.end(), is_skip),
+                 "unheld:" + std::string(what) + "=" + one_line(problem));
 }
 
 void Execution::report_exit() {
@@ -683,7 +794,7 @@ WitnessedRun Execution::witnessed_run() const {
                    .report_error = no_jail_.empty() ? report_error_ : no_jail_,
                    .host_entries = start_entries_,
                    .host_extras = host_extras_,
-                   .ceilings = ceilings_of(session_, run_.policy),
+                   .ceilings = ceilings_of(session_.facts(), run_.policy),
                    .late_skips = run_.remarks};
   if (confined_ && no_jail_.empty()) run.host_extras.push_back(exec_entry_);
   run.ceilings.entered = group_.has_value();
@@ -748,32 +859,39 @@ void Execution::explain_child_failure(OutcomeFacts& facts) const {
   }
 }
 
-ExecResult Execution::make_result() {
-  OutcomeFacts facts{.code = ended_->code,
-                     .signal = ended_->signal,
-                     .had_stage2 = run_.launch.report_number >= 0,
-                     .lost_end = lost_end_,
-                     .cpu_limited = run_.policy.limits.cpu_s.has_value(),
-                     .file_limited = run_.policy.limits.fsize_bytes.has_value(),
-                     .committed = committed_,
-                     .running = running_,
-                     .refused_commit = refused_commit_,
-                     .refused_demand = refused_demand_,
-                     .failure = failure_,
-                     .host_exec_error = std::nullopt,
-                     .command_signal = std::nullopt,
-                     .cancelled = cancel_.cancelled(),
-                     .timed_out = cancel_.timed_out(),
-                     .use = ceiling_use(),
-                     .first_cause = first_cause_};
+OutcomeFacts Execution::outcome_facts() const {
+  OutcomeFacts facts{
+      .code = ended_->code,
+      .signal = ended_->signal,
+      .had_stage2 = run_.launch.report_number >= 0,
+      .lost_end = lost_end_,
+      .cpu_limited = run_.policy.limits.cpu_s.has_value(),
+      .file_limited = run_.policy.limits.fsize_bytes.has_value(),
+      .fork_braked = run_.exec.has_value() && is_fork_braked(session_.facts().os, report_),
+      .committed = committed_,
+      .running = running_,
+      .refused_commit = refused_commit_,
+      .refused_demand = refused_demand_,
+      .failure = failure_,
+      .host_exec_error = std::nullopt,
+      .command_signal = std::nullopt,
+      .cancelled = cancel_.cancelled(),
+      .timed_out = cancel_.timed_out(),
+      .use = ceiling_use(),
+      .first_cause = first_cause_};
   if (child_.failure) explain_child_failure(facts);
-  if (run_.launch.image != ImageKind::kLauncher) {
+  if (in_place_) {
     facts.command_signal = ended_->signal;
   } else if (command_) {
     if (const auto status = host::foreign_exit_status(command_.get())) {
       facts.command_signal = status->signal;
     }
   }
+  return facts;
+}
+
+ExecResult Execution::make_result() {
+  const OutcomeFacts facts = outcome_facts();
   WitnessedRun witnessed = witnessed_run();
   for (std::string& skip : replaced_masks()) witnessed.late_skips.push_back(std::move(skip));
   return {.code = ended_->code,
@@ -788,7 +906,8 @@ ExecResult Execution::make_result() {
           .timed_out = cancel_.timed_out(),
           .cancelled = cancel_.cancelled(),
           .outcome = describe_outcome(facts),
-          .use = facts.use};
+          .use = facts.use,
+          .swept_descendant = swept_descendant_};
 }
 
 }  // namespace loom::app

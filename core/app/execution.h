@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/prepare_run.h"
+#include "app/warm_grounds.h"
 #include "cancel/cancel_state.h"
 #include "host/control_channel.h"
 #include "host/control_group.h"
@@ -18,6 +19,7 @@
 #include "host/mount_table.h"
 #include "host/name_watch.h"
 #include "host/output_cap.h"
+#include "host/private_scratch.h"
 #include "host/stdin_queue.h"
 #include "protocol/messages.h"
 #include "report/conclude.h"
@@ -51,6 +53,22 @@ class Execution {
                                                                    Session& session,
                                                                    PreparedRun run,
                                                                    ExecutionEvents events);
+  // Starts a jail for which nobody has a command yet: it prepares and reports, and its stage 2
+  // waits for a commit that become() may send. `run` was prepared with RunRequest::ahead, after
+  // `grounds` were taken. Fails where a jail of that kind cannot wait. `on_loss`: it has ended by
+  // itself.
+  [[nodiscard]] static Admission<std::unique_ptr<Execution>> start_ahead(
+      host::EventLoop& loop, Session& session, WarmGrounds grounds, PreparedRun run,
+      std::function<void()> on_loss);
+  // Null when this jail, made ahead, serves `run` as a new one would; else why not. Then nothing
+  // but its end may come of it.
+  [[nodiscard]] const char* why_stale(const PreparedRun& run);
+  // From here on it is the execution of `run`, as start's. Only after why_stale said null, in the
+  // same wake-up.
+  void become(PreparedRun run, ExecutionEvents events);
+  // A jail that was made ahead and is not wanted any more: ends it without waiting. Its end is told
+  // by on_loss; destroyed before, it is left behind.
+  void let_go();
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution();
@@ -66,6 +84,8 @@ class Execution {
   void close_output(Stream stream);
   // The run's control group, once it has ended: for whoever removes it after the answer.
   [[nodiscard]] std::optional<host::ControlGroup> take_group();
+  // What is left of the run's private scratch, once it has ended: likewise.
+  [[nodiscard]] std::optional<host::ScratchRemoval> take_scratch();
 
  private:
   struct Pump {
@@ -76,6 +96,10 @@ class Execution {
   };
 
   Execution(host::EventLoop& loop, Session& session, PreparedRun run, ExecutionEvents events);
+  [[nodiscard]] Admission<void> wait_for_a_command(std::function<void()> on_loss);
+  void rest();
+  void look_at_names();
+  void lose_jail();
   [[nodiscard]] Admission<void> launch();
   [[nodiscard]] Admission<void> spawn(const ChildStreams& streams);
   [[nodiscard]] Result<void> complete();
@@ -104,6 +128,11 @@ class Execution {
   void climb();
   void schedule_climb();
   void signal_rung(StopRung rung);
+  [[nodiscard]] TargetsRequest about_processes(Rung rung, std::vector<ProcessRow> table) const;
+  [[nodiscard]] TargetsRequest look_at_processes(Rung rung) const;
+  [[nodiscard]] Result<void> observe();
+  void observe_again();
+  void sweep_observed();
   void note_cause(const std::string& cause);
 
   [[nodiscard]] bool lost_caretaker() const;
@@ -112,11 +141,15 @@ class Execution {
   void jail_ended();
   void finish_when_drained();
   void finish();
+  [[nodiscard]] std::string unreleased(const Error& error) const;
   void release_names();
   void read_release();
   void names_released(const std::vector<std::string>& problems);
+  void remove_scratch();
+  void add_unheld(std::string_view what, const std::string& problem);
   void report_exit();
   [[nodiscard]] ExecResult make_result();
+  [[nodiscard]] OutcomeFacts outcome_facts() const;
   void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
   [[nodiscard]] std::optional<CeilingUse> ceiling_use() const;
@@ -159,6 +192,7 @@ class Execution {
   pid_t jail_init_ = 0;  // process 1 of the jail, until it is known to die with us
   UniqueFd init_pidfd_;  // the same process, until it has ended and every other of the jail with it
   UniqueFd command_;     // pidfd of the process that becomes the command
+  bool in_place_ = false;  // the child itself becomes the command
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::string refused_commit_;
@@ -168,9 +202,18 @@ class Execution {
   std::vector<std::string> mount_points_;
   std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent
 
+  // A jail that was made ahead, until it becomes somebody's.
+  bool ahead_ = false;
+  bool let_go_ = false;
+  bool names_watched_ = false;
+  std::optional<WarmGrounds> grounds_;
+  std::function<void()> on_loss_;
+  std::vector<std::string> pin_claims_;  // what why_stale found of the programs that were started
+
   bool finished_ = false;
   std::optional<ExecResult> result_;  // once finished, until it is told
   bool lost_end_ = false;             // how the child ended could not be learned
+  bool swept_descendant_ = false;     // as ExecResult's
   std::string first_cause_;
   std::optional<host::EventLoop::TimerId> climb_timer_;
   std::optional<host::EventLoop::TimerId> wall_timer_;
@@ -178,6 +221,10 @@ class Execution {
   std::optional<host::EventLoop::TimerId> commit_timer_;
   std::optional<host::EventLoop::TimerId> setup_timer_;
   std::optional<host::EventLoop::TimerId> release_timer_;
+  std::optional<host::EventLoop::TimerId> removal_timer_;
+  std::optional<host::ScratchRemoval> removal_;
+  Instant removal_end_{};
+  std::optional<host::EventLoop::TimerId> observe_timer_;
 };
 
 }  // namespace loom::app

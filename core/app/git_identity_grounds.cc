@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,15 +54,8 @@ class Looker {
   std::map<AbsolutePath, PathFact> facts_;
 };
 
-HostFacts facts_with_launcher() {
-  HostFacts facts = host::machine_facts();
-  facts.launcher.present = true;
-  facts.stage2.present = true;
-  return facts;
-}
-
-Result<std::unique_ptr<JailBackend>> open_backend(HostServices& host) {
-  LOOM_TRY(const host::Installation installation, host::find_installation());
+Result<std::unique_ptr<JailBackend>> open_backend(const host::Installation& installation,
+                                                  HostServices& host) {
   LOOM_TRY(const std::string file, host::backend_file(installation, ""));
   LOOM_TRY(const loom_backend_v1* table, host::load_backend(file));
   return make_table_backend(*table, host);
@@ -73,6 +67,15 @@ Policy without_absent_protected(const Policy& policy, Looker& looker) {
     return looker.look(path).kind == PathKind::kMissing;
   });
   return present;
+}
+
+// Where a run's own scratch would be. It is not made: nothing is run, and the plan only has to know
+// that it is no place of the workspace's.
+std::optional<AbsolutePath> place_of_scratch(const Survey& survey) {
+  if (!survey.private_scratch) return std::nullopt;
+  const auto& [parent, prefix] = *survey.private_scratch;
+  auto place = AbsolutePath::parse(parent.str() + '/' + prefix + "none");
+  return place ? std::optional(*std::move(place)) : std::nullopt;
 }
 
 Result<JailPlan> plan_for(JailBackend& backend, Policy policy, HostFacts facts, Looker& looker) {
@@ -87,6 +90,7 @@ Result<JailPlan> plan_for(JailBackend& backend, Policy policy, HostFacts facts, 
                       .exec = has_table ? std::optional(ExecRules{}) : std::nullopt,
                       .demand = Demand::kBestEffort,
                       .keep_capabilities = {},
+                      .private_scratch = place_of_scratch(survey),
                       .facts = std::move(facts),
                       .nonce = "1"};
   request.command.argv = {"git-identity"};  // a plan is for a command; this one is never run
@@ -95,14 +99,22 @@ Result<JailPlan> plan_for(JailBackend& backend, Policy policy, HostFacts facts, 
 
 }  // namespace
 
-IdentityResult<PublicationGrounds> gather_grounds(const Policy& policy) {
-  IdleHost host;
-  auto backend = open_backend(host);
-  if (!backend) return tl::unexpected(IdentityRefusal::kBackend);
+Result<HostFacts> publication_facts(const JailBackend& backend,
+                                    const host::Installation& installation) {
+  LOOM_TRY(const Pieces pieces, backend.pieces());
+  HostFacts facts = host::machine_facts();
+  facts.launcher.present = true;
+  facts.stage2.present = true;
+  if (!pieces.stage2.empty()) {
+    facts.stage2.path = installation.libexec_directory + "/" + pieces.stage2;
+  }
+  return facts;
+}
 
+IdentityResult<PublicationGrounds> grounds_by(JailBackend& backend, const HostFacts& facts,
+                                              const Policy& policy) {
   Looker looker;
-  auto plan =
-      plan_for(**backend, without_absent_protected(policy, looker), facts_with_launcher(), looker);
+  auto plan = plan_for(backend, without_absent_protected(policy, looker), facts, looker);
   if (!plan) {
     const bool broken = plan.error().code == ErrorCode::kBackend;
     return tl::unexpected(broken ? IdentityRefusal::kBackend : IdentityRefusal::kNoPlan);
@@ -116,6 +128,17 @@ IdentityResult<PublicationGrounds> gather_grounds(const Policy& policy) {
   grounds.view = std::move(plan->view);
   grounds.scratch_is_tmpfs = policy.scratch.is_tmpfs();
   return grounds;
+}
+
+IdentityResult<PublicationGrounds> gather_grounds(const Policy& policy) {
+  IdleHost host;
+  const auto installation = host::find_installation();
+  if (!installation) return tl::unexpected(IdentityRefusal::kBackend);
+  auto backend = open_backend(*installation, host);
+  if (!backend) return tl::unexpected(IdentityRefusal::kBackend);
+  const auto facts = publication_facts(**backend, *installation);
+  if (!facts) return tl::unexpected(IdentityRefusal::kBackend);
+  return grounds_by(**backend, *facts, policy);
 }
 
 }  // namespace loom::app

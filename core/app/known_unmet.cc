@@ -13,31 +13,50 @@ bool has_tag(const Features& features, std::string_view tag) {
   return std::find(features.tags.begin(), features.tags.end(), tag) != features.tags.end();
 }
 
-// What the report would say if everything that this machine offers also held.
-std::vector<std::string> best_possible_entries(const Session& session, const PreparedRun& run) {
-  const Features& features = session.features();
+// The inner stage's best word on macOS. Whatever it holds, it never owns all descendants.
+InnerReport best_report_of_darwin(const Policy& policy) {
+  InnerReport inner{.applied = {}, .skipped = {"darwin-process-lifecycle: sampled"}};
+  if (policy.limits.mem_bytes) inner.applied.emplace_back("rlimit-address-space");
+  if (policy.limits.pids) inner.applied.emplace_back("rlimit-processes");
+  return inner;
+}
+
+InnerReport best_report_of_linux(const Features& features, const Policy& policy) {
   InnerReport inner{.applied = {"no-new-privs"}, .skipped = {}};
   if (has_tag(features, "landlock")) inner.applied.emplace_back("landlock");
-  if (run.policy.network.blocks_direct() && has_tag(features, "seccomp")) {
+  if (policy.network.blocks_direct() && has_tag(features, "seccomp")) {
     inner.applied.emplace_back("seccomp-net");
   }
-  if (run.policy.limits.cpu_s) inner.applied.emplace_back("rlimit-cpu");
-  if (run.policy.limits.fsize_bytes) inner.applied.emplace_back("rlimit-fsize");
-  if (run.policy.network.mode == NetworkMode::kProxy) {
+  return inner;
+}
+
+InnerReport best_report(const HostFacts& facts, const Features& features, const Policy& policy) {
+  InnerReport inner =
+      facts.os == "darwin" ? best_report_of_darwin(policy) : best_report_of_linux(features, policy);
+  if (policy.limits.cpu_s) inner.applied.emplace_back("rlimit-cpu");
+  if (policy.limits.fsize_bytes) inner.applied.emplace_back("rlimit-fsize");
+  if (policy.network.mode == NetworkMode::kProxy) {
     inner.skipped.emplace_back("network-proxy: no proxy is built into the jail");
   }
-  WitnessedRun best;
-  if (run.audit.expects_witness) best.report = std::move(inner);
-  const std::string_view exec = exec_layer(session.facts().os);
-  if (run.needs_exec_layer && has_tag(features, exec)) best.host_extras.emplace_back(exec);
-  best.late_skips = run.remarks;
-  best.ceilings = ceilings_of(session, run.policy);
-  best.ceilings.entered = session.facts().ceilings.available &&
-                          (best.ceilings.memory_asked || best.ceilings.pids_asked);
-  return conclude(run.audit, best);
+  return inner;
 }
 
 }  // namespace
+
+std::vector<std::string> best_possible_entries(const HostFacts& facts, const Features& features,
+                                               const PreparedRun& run) {
+  WitnessedRun best;
+  if (run.audit.expects_witness) best.report = best_report(facts, features, run.policy);
+  // On macOS the profile holds the exec table, and the audit claims it with the rest of the
+  // profile.
+  const std::string_view exec = exec_layer(facts.os);
+  if (run.needs_exec_layer && has_tag(features, exec)) best.host_extras.emplace_back(exec);
+  best.late_skips = run.remarks;
+  best.ceilings = ceilings_of(facts, run.policy);
+  best.ceilings.entered =
+      facts.ceilings.available && (best.ceilings.memory_asked || best.ceilings.pids_asked);
+  return conclude(run.audit, best);
+}
 
 std::string explain_missing(const std::vector<std::string>& missing,
                             const std::vector<std::string>& entries) {
@@ -54,15 +73,17 @@ std::string explain_missing(const std::vector<std::string>& missing,
   return text;
 }
 
-CeilingOutcome ceilings_of(const Session& session, const Policy& policy) {
-  return {.memory_asked = policy.limits.mem_bytes.has_value(),
-          .pids_asked = policy.limits.pids.has_value(),
+CeilingOutcome ceilings_of(const HostFacts& facts, const Policy& policy) {
+  const bool has_groups = facts.os == "linux";
+  return {.memory_asked = has_groups && policy.limits.mem_bytes.has_value(),
+          .pids_asked = has_groups && policy.limits.pids.has_value(),
           .entered = false,
-          .reason = session.facts().ceilings.reason};
+          .reason = facts.ceilings.reason};
 }
 
 Result<void> refuse_known_unmet(const Session& session, const PreparedRun& run) {
-  const std::vector<std::string> entries = best_possible_entries(session, run);
+  const std::vector<std::string> entries =
+      best_possible_entries(session.facts(), session.features(), run);
   const std::vector<std::string> missing =
       unmet_layers({.demand = session.options().demand,
                     .policy = &run.policy,

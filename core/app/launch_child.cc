@@ -16,16 +16,17 @@
 namespace loom::app {
 namespace {
 
-int image_handle(const LaunchSpec& launch, const ImageHandles& images) {
+// Empty for the command, which is looked up.
+Image image_of(const LaunchSpec& launch, const ImageHandles& images) {
   switch (launch.image) {
     case ImageKind::kLauncher:
       return images.launcher;
     case ImageKind::kStage2:
       return images.stage2;
     case ImageKind::kCommand:
-      return -1;
+      return {};
   }
-  return -1;
+  return {};
 }
 
 int resource_number(ChildLimit::Resource resource) {
@@ -98,9 +99,9 @@ Result<void> add_handles(const LaunchSpec& launch, const ImageHandles& images,
       owned.push_back(std::move(source));
       continue;
     }
-    if (images.stage2 < 0)
+    if (images.stage2.handle < 0)
       return fail(ErrorCode::kBackend, "launch lends a stage 2 that is not there");
-    moves.push_back({.from = images.stage2, .to = handle.child_number});
+    moves.push_back({.from = images.stage2.handle, .to = handle.child_number});
   }
   return {};
 }
@@ -143,7 +144,9 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
                                         std::function<void(pid_t)> while_held) {
   host::SpawnRequest request;
   request.while_held = std::move(while_held);
-  request.image_fd = image_handle(launch, images);
+  const Image image = image_of(launch, images);
+  request.image_fd = image.handle;
+  if (!image.path.empty()) request.candidates = {image.path};
   request.argv = launch.argv;
   request.environment = launch.environment;
   request.directory = launch.cwd;
@@ -154,7 +157,7 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
   if (launch.image == ImageKind::kCommand) {
     request.candidates = command_candidates(launch.argv.front(), launch.cwd, launch.environment);
     request.limits = images.given_back;
-  } else if (request.image_fd < 0) {
+  } else if (!image.is_there()) {
     return fail(ErrorCode::kBackend, "launch names a program that is not there");
   }
   std::vector<UniqueFd> owned;

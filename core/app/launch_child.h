@@ -26,10 +26,18 @@ struct ChildStreams {
   std::uint64_t run = 0;
 };
 
-// The programs a launch may become, by handle; -1 for what this machine does not have.
+// A program that a launch may become: by handle, or, where the system executes none by handle, by
+// path. Neither: this machine does not have it.
+struct Image {
+  int handle = -1;  // borrowed
+  std::string path{};
+  [[nodiscard]] bool is_there() const noexcept { return handle >= 0 || !path.empty(); }
+};
+
+// The programs a launch may become.
 struct ImageHandles {
-  int launcher = -1;
-  int stage2 = -1;
+  Image launcher{};
+  Image stage2{};
   // Limits that the helper changed for itself, as they were: what a launch gets that becomes the
   // command at once. Elsewhere stage 2 sees to it.
   std::vector<host::PlainLimit> given_back{};

@@ -1,7 +1,5 @@
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <signal.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,7 +13,9 @@
 #include "app/self_test/self_test_command.h"
 #include "app/serve_command.h"
 #include "app/why_command.h"
+#include "host/descriptors.h"
 #include "host/installation.h"
+#include "host/own_privilege.h"
 
 namespace {
 
@@ -24,7 +24,7 @@ namespace {
 bool fill_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     const int flags = ::fcntl(fd, F_GETFL);
-    if (flags >= 0 && (flags & O_PATH) != 0) return false;
+    if (flags >= 0 && loom::host::is_only_a_name(flags)) return false;
     if (flags >= 0) continue;
     if (::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) != fd) return false;
   }
@@ -32,11 +32,11 @@ bool fill_standard_descriptors() {
 }
 
 // Security: whatever the caller left open would otherwise be one mistake away from the jail.
-void close_inherited(int first) { ::close_range(static_cast<unsigned>(first), ~0u, 0); }
+void close_inherited(int first) { loom::host::close_descriptors_from(first); }
 
 // The same for a person, whose options may name such a descriptor (--report-file >(…)): kept, and
 // closed in everything that is executed.
-void keep_inherited_to_ourselves() { ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC); }
+void keep_inherited_to_ourselves() { loom::host::keep_descriptors_from(3); }
 
 // What a caller may have left behind, and what would end us without a word. Children get the
 // defaults.
@@ -50,8 +50,7 @@ void set_signals() {
 int become_stage2(char** argv) {
   const auto installation = loom::host::find_installation();
   if (installation) {
-    const std::string file = installation->libexec_directory + "/bwrap-stage2";
-    ::execv(file.c_str(), argv);
+    ::execv(loom::host::own_stage2_file(*installation).c_str(), argv);
   }
   std::fputs("loom-exec[stage2]: the inner stage is not installed\n", stderr);
   return 126;
@@ -92,7 +91,7 @@ int main(int argc, char** argv) noexcept {
     return 1;
   }
   // A helper with more privilege than its caller would lend it out by loading anything.
-  if (::getauxval(AT_SECURE) != 0 || ::geteuid() != ::getuid() || ::getegid() != ::getgid()) {
+  if (loom::host::has_more_privilege_than_caller()) {
     std::fputs("loom-exec: refuses to run with more privilege than its caller\n", stderr);
     return 1;
   }

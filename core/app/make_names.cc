@@ -58,8 +58,7 @@ Result<host::MadeNames> make_names(Session& session, const std::vector<MadeName>
     before.insert(name.path);
     wanted.push_back(std::move(next));
   }
-  LOOM_TRY(host::Caretaker* const caretaker, session.caretaker());
-  return caretaker->make(wanted);
+  return session.make_names(wanted);
 }
 
 bool shows_made_names(const HostFacts& facts, const std::vector<MadeName>& names,

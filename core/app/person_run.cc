@@ -14,6 +14,10 @@
 #include "guard/walk.h"
 #include "host/path_survey.h"
 
+#if !defined(__linux__)
+extern char** environ;  // POSIX has it, and no header that declares it
+#endif
+
 namespace loom::app {
 namespace {
 
@@ -109,14 +113,17 @@ Admission<PersonRun> decide_for_person(RunOptions options, Purpose purpose, spdl
   Policy& policy = grounds.policy;
   std::unique_ptr<Session>& session = grounds.session;
   LOOM_TRY_VOID(session->finish_probing());
-  const bool has_scratch = !policy.scratch.is_tmpfs() || !session->features().degraded;
+  LOOM_TRY(const Survey* const survey, session->survey(policy));
+  const bool has_scratch =
+      !policy.scratch.is_tmpfs() || survey->scratch_dir || survey->private_scratch;
   RunRequest request{.argv = options.command,
                      .environment = {},
                      .cwd = {},
                      .policy = {},
                      .exec = {},
                      .id = 1,
-                     .for_show = purpose != Purpose::kRun};
+                     .for_show = purpose != Purpose::kRun,
+                     .home_in_scratch = has_scratch && !chooses_home(options)};
   LOOM_TRY(request.environment, requested_environment(options, caller, policy, has_scratch));
   LOOM_TRY(request.cwd, directory_of(options, caller, policy));
   request.exec = exec_in_force(policy, nullptr);

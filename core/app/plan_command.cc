@@ -1,7 +1,9 @@
 #include <loom/utf8.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "app/person_run.h"
 #include "app/run_command.h"
@@ -31,6 +33,8 @@ const char* form_words(MountForm form) {
       return "hidden: neither read nor written";
     case MountForm::kProc:
       return "fresh, of this jail only";
+    case MountForm::kRule:
+      return "rules";
     case MountForm::kDev:
       return "fresh, a few harmless devices";
   }
@@ -107,15 +111,36 @@ void print_list(const char* title, const std::vector<std::string>& lines, const 
   for (const std::string& line : lines) std::printf("  %s%s\n", prefix, escaped(line).c_str());
 }
 
-// One option with its values a line.
-void print_options(const std::vector<std::string>& argv) {
-  std::printf("bubblewrap options:\n");
-  bool first = true;
+// "-D" has its value in the same word.
+bool begins_option(std::string_view word) {
+  return word.starts_with("--") || word == "-p" || word.starts_with("-D");
+}
+
+// A text of several lines stands below its option.
+void print_text(std::string_view value) {
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find('\n'), value.size());
+    std::printf("\n    %s", escaped(value.substr(0, end)).c_str());
+    value.remove_prefix(std::min(end + 1, value.size()));
+  }
+}
+
+// One option with its values a line. Only a profile has lines of its own: in any other value a line
+// feed belongs to a name, and is escaped.
+void print_options(const std::string& launcher, const std::vector<std::string>& argv) {
+  const std::string name = launcher.empty() ? "launcher" : launcher.substr(launcher.rfind('/') + 1);
+  const bool is_bwrap = name == "bwrap";
+  std::printf("%s options:\n", is_bwrap ? "bubblewrap" : escaped(name).c_str());
+  const std::string* before = nullptr;
   for (const std::string& word : argv) {
-    const bool starts = word.starts_with("--");
-    if (!first && starts) std::printf("\n");
-    std::printf("%s%s", starts ? "  " : " ", escaped(word).c_str());
-    first = false;
+    if (before != nullptr && *before == "-p" && !is_bwrap) {
+      print_text(word);
+    } else if (begins_option(word)) {
+      std::printf("%s  %s", before == nullptr ? "" : "\n", escaped(word).c_str());
+    } else {
+      std::printf(" %s", escaped(word).c_str());
+    }
+    before = &word;
   }
   std::printf("\n");
 }
@@ -157,7 +182,9 @@ int plan_command(int argc, const char* const* argv, spdlog::logger& log) {
   print_list("claimed of the policy", run.extras);
   print_list("wider than asked", run.audit.widened, "skip:");
   print_list("notes", run.plan.notes);
-  if (!run.plan.canonical_argv.empty()) print_options(run.plan.canonical_argv);
+  if (!run.plan.canonical_argv.empty()) {
+    print_options(decided->session->facts().launcher.path, run.plan.canonical_argv);
+  }
   if (!run.plan.digest.empty()) std::printf("digest: %s\n", run.plan.digest.c_str());
   return 0;
 }

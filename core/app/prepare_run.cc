@@ -76,14 +76,25 @@ Result<void> look_and_plan(Session& session, const Survey& survey, PlanRequest& 
   return {};
 }
 
+// Before anybody asked for the run, nothing is done on the host that others could notice.
+tl::unexpected<Error> not_ahead(const char* what) {
+  return fail(ErrorCode::kUnsupported,
+              std::string(what) + " is not made before a run is asked for");
+}
+
 // A plan that needs names on the host is made twice: the second time for a host that has them, and
 // keeps them. Somebody else may be at work there, so that takes more than one try at times.
 Result<void> settle_plan(Session& session, const Survey& survey, PlanRequest& question,
-                         PreparedRun& run, bool for_show) {
+                         const RunRequest& request, PreparedRun& run) {
   std::string changed;
   for (int tries = 0; tries < kMaxPlanTries; ++tries) {
     LOOM_TRY_VOID(look_and_plan(session, survey, question, run.plan));
-    if (run.plan.to_make.empty() || for_show) return {};
+    if (run.plan.to_make.empty() || request.for_show) return {};
+    if (request.ahead) return not_ahead("a name for an absent protected path");
+    if (run.scratch) {
+      return fail(ErrorCode::kBackend,
+                  "plan: names to make do not go together with a private scratch of the host's");
+    }
     auto made = make_names(session, run.plan.to_make, question.facts);
     if (!made && made.error().code != ErrorCode::kDenied) {
       return tl::unexpected(std::move(made).error());
@@ -159,15 +170,71 @@ Admission<void> admit_program(Session& session, const Survey& survey,
   return {};
 }
 
-// Where no pid namespace ends a jail with its first process, the caretaker ends it: whoever left
-// the group, and everybody when the helper is killed.
 Result<void> engage_caretaker(Session& session, PreparedRun& run) {
-  const bool ends_by_itself = run.launch.image != ImageKind::kLauncher || run.launch.jailed_pids;
-  if (ends_by_itself || run.made) return {};
-  LOOM_TRY(host::Caretaker* const caretaker, session.caretaker());
-  LOOM_TRY(host::MadeNames nothing_made, caretaker->make({}));
+  if (run.made) return {};
+  LOOM_TRY(host::MadeNames nothing_made, session.make_names({}));
   run.made.emplace(std::move(nothing_made));
   return {};
+}
+
+// Where no pid namespace ends a jail with its first process, the caretaker ends it: whoever left
+// the group, and everybody when the helper is killed.
+bool ends_by_itself(const LaunchSpec& launch) {
+  if (launch.jailed_pids) return true;
+  return launch.image != ImageKind::kLauncher && host::can_die_with_parent();
+}
+
+// A survey whose private scratch has got its place. Left out for everybody else: copying costs.
+struct PlacedSurvey {
+  const Survey* survey = nullptr;  // `own`, or the session's
+  std::optional<Survey> own{};
+  std::optional<AbsolutePath> scratch{};
+
+  [[nodiscard]] const Survey& get() const { return own ? *own : *survey; }
+};
+
+// For a plan that is only shown a name will do.
+Result<AbsolutePath> make_scratch(Session& session, const PrivateScratch& wanted, bool for_show,
+                                  PreparedRun& run) {
+  if (for_show) {
+    return AbsolutePath::parse((wanted.parent.is_root() ? "" : wanted.parent.str()) + "/" +
+                               wanted.prefix + "example");
+  }
+  LOOM_TRY_VOID(engage_caretaker(session, run));
+  LOOM_TRY(
+      host::PrivateScratch made,
+      host::PrivateScratch::make(wanted.parent, wanted.prefix, [&run](const AbsolutePath& place) {
+        return run.made->guard_scratch(place);
+      }));
+  run.scratch.emplace(std::move(made));
+  return run.scratch->path();
+}
+
+// LOOM_SCRATCH_DIR names the scratch, and nothing that lies in it is ever run by its bare name.
+Result<PlacedSurvey> place_scratch(Session& session, const RunRequest& request, PreparedRun& run) {
+  PlacedSurvey placed;
+  LOOM_TRY(placed.survey, session.survey(request.policy));
+  if (!placed.survey->private_scratch) return placed;
+  if (request.ahead) return not_ahead("a private scratch");
+  const PrivateScratch wanted = *placed.survey->private_scratch;
+  LOOM_TRY(placed.scratch, make_scratch(session, wanted, request.for_show, run));
+  placed.own = *placed.survey;
+  placed.own->scratch_dir = placed.scratch->str();
+  placed.own->search_excluded.push_back(*placed.scratch);
+  return placed;
+}
+
+void note_example(const PlacedSurvey& placed, JailPlan& plan) {
+  if (!placed.scratch) return;
+  plan.notes.push_back("The private scratch " + escaped(placed.scratch->str()) +
+                       " is an example and was not made: every run gets a fresh directory with "
+                       "another name.");
+}
+
+Result<void> check_demand(Session& session, PreparedRun& run) {
+  if (session.options().demand == Demand::kBestEffort) return {};
+  LOOM_TRY_VOID(audit_run(session, run));
+  return refuse_known_unmet(session, run);
 }
 
 }  // namespace
@@ -180,16 +247,20 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
     LOOM_TRY_VOID(refuse_ceilings_in_reach(request.policy));
   }
 
-  LOOM_TRY(const Survey* const survey, session.survey(request.policy));
   PreparedRun run;
   run.id = request.id;
+  LOOM_TRY(const PlacedSurvey placed, place_scratch(session, request, run));
+  const Survey& survey = placed.get();
   const auto wanted = request.environment.find("PATH");
   const std::string requested_path = wanted == request.environment.end() ? "" : wanted->second;
-  run.command = make_command(session, request, requested_path, *survey);
+  if (placed.scratch && request.home_in_scratch) {
+    request.environment["HOME"] = placed.scratch->str();
+  }
+  run.command = make_command(session, request, requested_path, survey);
   std::optional<guard::Snapshot> snapshot;
   std::optional<ExecRules> rules;
   if (request.exec.version >= kExecVersion) {
-    LOOM_TRY(snapshot, freeze_policy(session, request, requested_path, *survey));
+    LOOM_TRY(snapshot, freeze_policy(session, request, requested_path, survey));
     rules = snapshot->rules();
     run.remarks = snapshot->remarks();
     if (rules->restrictive) scrub(run);
@@ -202,17 +273,20 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
                        .deny_unix_sockets = session.options().deny_unix_sockets,
                        .explain_filter = request.for_show,
                        .keep_capabilities = session.options().keep_capabilities,
+                       .private_scratch = placed.scratch,
                        .facts = {},
                        .nonce = session.next_nonce()};
-  LOOM_TRY_VOID(settle_plan(session, *survey, question, run, request.for_show));
-  if (snapshot) LOOM_TRY_VOID(admit_program(session, *survey, *snapshot, question, run));
+  LOOM_TRY_VOID(settle_plan(session, survey, question, request, run));
+  if (snapshot) LOOM_TRY_VOID(admit_program(session, survey, *snapshot, question, run));
+  if (request.for_show) note_example(placed, run.plan);
   if (request.for_show && !run.plan.to_make.empty()) return run;  // not what would be rendered
   LOOM_TRY(run.launch, backend.render(run.plan));
-  if (session.options().demand != Demand::kBestEffort) {
-    LOOM_TRY_VOID(audit_run(session, run));
-    LOOM_TRY_VOID(refuse_known_unmet(session, run));
+  LOOM_TRY_VOID(check_demand(session, run));
+  run.facts = std::move(question.facts);
+  if (!request.for_show && !ends_by_itself(run.launch)) {
+    if (request.ahead) return not_ahead("a caretaker");
+    LOOM_TRY_VOID(engage_caretaker(session, run));
   }
-  if (!request.for_show) LOOM_TRY_VOID(engage_caretaker(session, run));
   return run;
 }
 

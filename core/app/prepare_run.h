@@ -3,44 +3,35 @@
 #include <loom/plan.h>
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/run_request.h"
 #include "app/session.h"
 #include "guard/admission.h"
 #include "host/caretaker.h"
-#include "policy/exec_layers.h"
+#include "host/private_scratch.h"
 #include "report/denial.h"
 
 namespace loom::app {
 
-// One command to run, as a caller asks for it.
-struct RunRequest {
-  std::vector<std::string> argv;
-  std::map<std::string, std::string> environment;  // requested; the policy's env_allow filters it
-  std::string cwd;
-  Policy policy;          // in force
-  ExecInForce exec{};     // what all policies of the launch say about programs
-  std::size_t layer = 0;  // of `policy`, for records: 1 when it came with the start
-  std::uint64_t id = 1;   // the caller's; names the run's control group
-  // Nothing will run, so nothing is made on the host: the plan says what would be.
-  bool for_show = false;
-};
-
 // Decided, and nothing started yet.
 struct PreparedRun {
   Policy policy;
+  HostFacts facts;  // what the plan was made for
   JailPlan plan;
   LaunchSpec launch;
   Audit audit;  // once audit_run was here
   bool audited = false;
   Command command;
   std::uint64_t id = 1;  // as RunRequest
-  // Of plan.to_make, from the last look at the host to the end of the run; none when there are
-  // none.
+  // Of plan.to_make, from the last look at the host to the end of the run, or of no names, where
+  // the caretaker is needed for something else; none when it is not.
   std::optional<host::MadeNames> made;
+  // The command's scratch, where that is a directory of the host; `made` has it removed when the
+  // helper is killed.
+  std::optional<host::PrivateScratch> scratch{};
   // Of a version-3 launch: the program that was judged, and what is told to the kernel.
   std::optional<guard::Admitted> admitted{};
   std::vector<MountFact> mounts{};  // that show again what matters to the guard
@@ -56,8 +47,9 @@ inline constexpr std::size_t kMaxDirectoryBytes = 4'095;  // D19
 // The whole story up to the start: survey, facts, environment, plan, what must be on the host for
 // it and once more facts and plan, render, and, where there is a demand, audit and the part of the
 // demand that is known before anything runs. For version 3 the exec table is frozen before the
-// plan, the program is admitted on its view, and the plan is made again with both. Every error is a
-// refusal that names the thing.
+// plan, the program is admitted on its view, and the plan is made again with both. A private
+// scratch that the survey asks for is made before the first plan. Every error is a refusal that
+// names the thing, and nothing is left on the host after it.
 [[nodiscard]] Admission<PreparedRun> prepare_run(Session& session, RunRequest request);
 
 // The audit of a prepared run; once. Without a demand it waits for the start, so that it costs

@@ -53,8 +53,8 @@ IdentityResult<Operands> read_operands(int argc, const char* const* argv) {
 // name and its end are let finish.
 void hold_back_ending_signals() {
   sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) ::sigaddset(&signals, signal);
+  sigemptyset(&signals);
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
 }
 

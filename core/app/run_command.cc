@@ -4,7 +4,6 @@
 #include <loom/utf8.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,6 +16,7 @@
 #include "app/execution.h"
 #include "app/person_run.h"
 #include "app/report_target.h"
+#include "app/scratch_removals.h"
 #include "host/byte_sink.h"
 #include "host/signal_queue.h"
 #include "report/human_report.h"
@@ -47,6 +47,7 @@ class Terminal {
         err_{std::move(err), Stream::kStderr},
         signals_(std::move(signals)) {}
 
+  [[nodiscard]] Result<void> wait_for_scratch(Session& session);
   void watch_output(Output& output);
   void flush(Output& output);
   void forward_stdin();
@@ -102,8 +103,25 @@ Admission<ExecResult> Terminal::run(Session& session, PreparedRun prepared) {
   while (!result_ || (!all_written() && !given_up_)) LOOM_TRY_VOID(loop_.run_once());
   if (auto group = execution_->take_group()) removals_.add(std::move(*group));
   while (!removals_.empty()) LOOM_TRY_VOID(loop_.run_once());
+  LOOM_TRY_VOID(wait_for_scratch(session));
   execution_.reset();
   return std::move(*result_);
+}
+
+// The report is still to be written: it need not speak of what is gone by then.
+Result<void> Terminal::wait_for_scratch(Session& session) {
+  auto scratch = execution_->take_scratch();
+  if (!scratch) return {};
+  ScratchRemovals removals(loop_, session);
+  removals.add(std::move(*scratch));
+  while (!removals.joined()) {
+    if (given_up_) return {};
+    LOOM_TRY_VOID(loop_.run_once());
+  }
+  if (removals.left_any()) return {};
+  std::erase_if(result_->enforcement,
+                [](const std::string& entry) { return entry.starts_with("unheld:scratch="); });
+  return {};
 }
 
 void Terminal::watch_output(Output& output) {
@@ -166,8 +184,7 @@ void Terminal::offer(ByteView chunk, bool eof) {
 }
 
 void Terminal::take_signal() {
-  signalfd_siginfo info{};
-  if (::read(signals_.get(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return;
+  if (!host::take_queued_signal(signals_.get())) return;
   // The command has ended, and whoever should read its output does not.
   if (result_) given_up_ = true;
   if (!execution_ || result_) return;

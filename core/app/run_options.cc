@@ -314,6 +314,11 @@ Result<std::map<std::string, std::string>> requested_environment(const RunOption
   return requested;
 }
 
+bool chooses_home(const RunOptions& options) {
+  return std::any_of(options.env.begin(), options.env.end(),
+                     [](const std::string& text) { return variable_name(text) == "HOME"; });
+}
+
 Result<std::string> directory_of(const RunOptions& options, const Caller& caller,
                                  const Policy& policy) {
   if (!options.cwd.empty()) {

@@ -70,6 +70,9 @@ struct ParsedOptions {
 [[nodiscard]] Result<std::map<std::string, std::string>> requested_environment(
     const RunOptions& options, const Caller& caller, const Policy& policy, bool has_scratch);
 
+// Whether --env says what HOME is, or that it is the caller's own. Pure.
+[[nodiscard]] bool chooses_home(const RunOptions& options);
+
 // Where the command starts. Pure.
 [[nodiscard]] Result<std::string> directory_of(const RunOptions& options, const Caller& caller,
                                                const Policy& policy);

@@ -3,77 +3,72 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <utility>
-
-#include "policy/decode_policy.h"
 
 namespace loom::app {
 namespace {
 
 constexpr std::size_t kReadChunk = 65'536;
+#if defined(POLLRDHUP) && !defined(LOOM_ASKS_FOR_HANG_UPS)
 // Never readable on a pipe or a stream socket, so poll reports nothing but the other side's end.
 constexpr short kHangUpOnly = POLLPRI | POLLRDHUP;
-// Replies that a broker does not read. Far above kMaxPendingOutput, so that a cancel still gets
-// through while only output waits.
-constexpr std::size_t kMaxPendingReplies = 8u << 20;
-constexpr std::string_view kPolicyFeature = "policy-v3";
-constexpr std::string_view kPeerName = "exec-helper";
+constexpr bool kMustAsk = false;
+#else
+// macOS' poll forgets who waits for nothing but a hang-up once data came. It answers when it is
+// asked for data too.
+constexpr short kHangUpOnly = 0;
+constexpr bool kMustAsk = true;
+#endif
+constexpr std::chrono::milliseconds kAskPause{100};
 
-std::vector<std::string> hello_features(const Features& features) {
-  std::vector<std::string> tags = features.tags;
-  tags.emplace_back(kOutcomeFeature);
-  tags.emplace_back(kPolicyFeature);
-  tags.emplace_back(kDenialFeature);
-  return tags;
-}
-
-// Why a chunk was not taken; null when there is nothing to say.
-const char* stdin_refusal(host::StdinAnswer answer) {
-  switch (answer) {
-    case host::StdinAnswer::kAccepted:
-    case host::StdinAnswer::kWait:
-      return nullptr;
-    case host::StdinAnswer::kAfterEof:
-      return "stdin was closed by an earlier eof";
-    case host::StdinAnswer::kEnded:
-      return "the execution has ended";
-    case host::StdinAnswer::kWriteFailed:
-      return "an earlier write to stdin failed";
-  }
-  return nullptr;
-}
+// After an execution, and after the hello: how long nothing is asked for before a jail is made.
+constexpr std::chrono::milliseconds kWarmPause{2};
+constexpr std::chrono::milliseconds kLastWait{1'000};
+constexpr std::uint64_t kWarmId = 0;       // of the control group: exec-0-<pid>
+constexpr std::uint32_t kWarmVersion = 2;  // of policies: the last one without an exec table
 
 }  // namespace
 
-Server::Server(Session& session, Policy base_policy, int in, host::ByteSink out)
-    : session_(session), base_policy_(std::move(base_policy)), in_(in), out_(std::move(out)) {}
+Server::Server(Session& session, Policy base_policy, bool warm, int in, host::ByteSink out)
+    : session_(session),
+      conversation_(*this, base_policy),
+      in_(in),
+      out_(std::move(out)),
+      warm_(warm),
+      expected_(std::move(base_policy)),
+      expected_exec_(exec_in_force(expected_, nullptr)) {}
 
 Server::~Server() = default;
 
-Result<std::unique_ptr<Server>> Server::open(Session& session, Policy base_policy, int in,
-                                             int out) {
+Result<std::unique_ptr<Server>> Server::open(Session& session, Policy base_policy, bool warm,
+                                             int in, int out) {
   LOOM_TRY(host::ByteSink sink, host::ByteSink::open(out));
-  return std::unique_ptr<Server>(new Server(session, std::move(base_policy), in, std::move(sink)));
+  return std::unique_ptr<Server>(
+      new Server(session, std::move(base_policy), warm, in, std::move(sink)));
 }
 
 int Server::serve() {
-  send(encode_hello_frame(1, {.proto = kProtocolNumber,
-                              .peer = std::string(kPeerName),
-                              .features = hello_features(session_.features())}));
-  loop_.watch(in_, POLLIN, [this](short) { read_input(); });
+  conversation_.greet(session_.features().tags);
+  loop_.watch(in_, POLLIN, [this](short) { input_is_ready(); });
   if (out_.can_wait()) loop_.watch(out_.poll_fd(), 0, [this](short) { flush(); });
   flush();
   // While the broker reads the hello. What fails here fails again, and by name, at the first start.
   static_cast<void>(session_.finish_probing().has_value());
+  warm_up_soon();
   // Frames first: what is decided but not yet written still belongs to the broker.
-  while (!closing_ || execution_ || !removals_.empty() || (out_.pending() > 0 && !output_broken_)) {
+  while (!conversation_.closing() || execution_ || !removals_.empty() || !scratches_.joined() ||
+         !dropped_.empty() || (out_.pending() > 0 && !output_broken_)) {
     if (!loop_.run_once()) return 1;
     finished_.reset();
+    finished_jails_.clear();
+    if (!conversation_.closing()) continue;
+    drop_warm();
+    leave_dropped_behind();
   }
-  return *closing_;
+  return *conversation_.closing();
 }
 
 // ---- output -------------------------------------------------------------------------------------
@@ -91,28 +86,22 @@ void Server::send_staged(SplitFrame frame, std::size_t bytes) {
   flush();
 }
 
-void Server::send_error(std::uint64_t id, WireError code, std::string_view message) {
-  send(encode_error_frame(id, code, message));
-}
-
 void Server::flush() {
   if (output_broken_) return;
   if (!out_.flush()) {
     output_broken_ = true;
     if (out_.can_wait()) loop_.forget(out_.poll_fd());
-    close(1, "the broker's end of stdout is gone");
+    conversation_.output_broke();
     return;
   }
   if (out_.can_wait()) {
     loop_.set_events(out_.poll_fd(), out_.pending() > 0 ? short{POLLOUT} : short{0});
   }
   settle_backpressure();
-  if (input_waits_ && !input_must_wait()) take_frames();
+  conversation_.output_moved();
 }
 
-bool Server::input_must_wait() const {
-  return held_stdin_.has_value() || out_.pending() > kMaxPendingReplies;
-}
+bool Server::output_is_full() const { return out_.pending() > kMaxPendingReplies; }
 
 void Server::settle_backpressure() {
   if (!execution_) return;
@@ -121,195 +110,163 @@ void Server::settle_backpressure() {
 
 // ---- input --------------------------------------------------------------------------------------
 
-void Server::read_input() {
-  // A broker that left while the command does not read its stdin: the frames behind the held chunk
-  // would wait for as long as the command likes.
-  if (input_must_wait()) return close(0, "the broker closed stdin");
+void Server::input_is_ready() {
+  // A broker that left while the command does not read its stdin.
+  if (conversation_.input_must_wait()) return conversation_.broker_left();
   std::array<std::byte, kReadChunk> buffer;
   const ssize_t got = ::read(in_, buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (got <= 0) {
-    loop_.forget(in_);
-    input_open_ = false;
-    if (reader_.at_boundary()) {
-      close(0, "the broker closed stdin");
-    } else {
-      send_error(0, WireError::kMalformedFrame, "stdin ended inside a frame");
-      close(1, "stdin ended inside a frame");
+  if (got <= 0) return conversation_.input_ended();
+  conversation_.take_input(ByteView(buffer.data(), static_cast<std::size_t>(got)));
+}
+
+void Server::read_input(bool wanted) {
+  loop_.set_events(in_, wanted ? short{POLLIN} : kHangUpOnly);
+  if (kMustAsk && !wanted && !hang_up_timer_) look_for_hang_up();
+}
+
+// While the broker's input waits, and where poll does not tell.
+void Server::look_for_hang_up() {
+  hang_up_timer_ = loop_.at(std::chrono::steady_clock::now() + kAskPause, [this] {
+    hang_up_timer_.reset();
+    if (conversation_.closing() || !conversation_.input_must_wait()) return;
+    pollfd input{.fd = in_, .events = POLLIN, .revents = 0};
+    if (::poll(&input, 1, 0) == 1 && (input.revents & POLLHUP) != 0) {
+      return conversation_.broker_left();
     }
-    return;
-  }
-  reader_.feed(ByteView(buffer.data(), static_cast<std::size_t>(got)));
-  take_frames();
+    look_for_hang_up();
+  });
 }
 
-void Server::take_frames() {
-  while (!closing_ && !input_must_wait()) {
-    auto payload = reader_.next();
-    if (payload && !*payload) break;
-    auto frame = payload ? decode_frame(std::move(**payload))
-                         : Result<Frame>(tl::unexpected(std::move(payload).error()));
-    if (!frame) {
-      send_error(0, WireError::kMalformedFrame, frame.error().message);
-      close(1, "malformed frame");
-      return;
-    }
-    take_frame(std::move(*frame));
-  }
-  // What keeps the reader waiting keeps what is buffered behind it bounded.
-  input_waits_ = input_must_wait();
-  if (input_open_ && !closing_) loop_.set_events(in_, input_waits_ ? kHangUpOnly : short{POLLIN});
+void Server::forget_input() {
+  loop_.forget(in_);
+  if (hang_up_timer_) loop_.cancel(*hang_up_timer_);
+  hang_up_timer_.reset();
 }
 
-void Server::take_frame(Frame frame) {
-  if (frame.kind == "hello") return take_hello(frame);
-  if (!greeted_) {
-    send_error(frame.id, WireError::kProtoMismatch, "a hello must come first");
-    return close(1, "frame before hello");
-  }
-  if (frame.kind == "exec_start") return take_exec_start(frame);
-  if (frame.kind == "exec_stdin") return take_exec_stdin(std::move(frame));
-  if (frame.kind == "shutdown") return take_shutdown(frame);
-  if (frame.kind == "heartbeat") return send(encode_heartbeat_frame(frame.id));
-  if (frame.kind == "cancel") {
-    if (execution_) execution_->cancel("cancelled by the broker");
-    return;
-  }
-  send_error(frame.id, WireError::kUnknownKind, frame.kind);
-}
+// ---- the execution ------------------------------------------------------------------------------
 
-void Server::take_hello(const Frame& frame) {
-  const auto hello = decode_hello(frame.body);
-  if (!hello) {
-    send_error(frame.id, WireError::kMalformedFrame, hello.error().message);
-    return close(1, "malformed hello");
-  }
-  if (hello->proto != kProtocolNumber) {
-    send_error(frame.id, WireError::kProtoMismatch,
-               "protocol " + std::to_string(hello->proto) + " offered, " +
-                   std::to_string(kProtocolNumber) + " spoken here");
-    return close(1, "protocol mismatch");
-  }
-  if (greeted_) return;
-  greeted_ = true;
-  const auto lists = [&hello](std::string_view feature) {
-    return std::find(hello->features.begin(), hello->features.end(), feature) !=
-           hello->features.end();
-  };
-  outcome_wanted_ = lists(kOutcomeFeature);
-  denial_wanted_ = lists(kDenialFeature);
-}
-
-void Server::take_exec_start(const Frame& frame) {
-  if (execution_) return send_error(frame.id, WireError::kBusy, "an execution is running");
-  auto start_body = decode_exec_start(frame.body);
-  if (!start_body) {
-    return send_error(frame.id, WireError::kMalformedFrame, start_body.error().message);
-  }
-  if (start_body->argv.empty()) {
-    return send_error(frame.id, WireError::kMalformedFrame, "exec_start: argv is empty");
-  }
-  if (start_body->token.empty()) {
-    return send_error(frame.id, WireError::kMalformedFrame, "exec_start: token is missing");
-  }
-  RunRequest request{.argv = std::move(start_body->argv),
-                     .environment = std::move(start_body->env),
-                     .cwd = std::move(start_body->cwd),
-                     .policy = base_policy_,
-                     .exec = exec_in_force(base_policy_, nullptr),
-                     .id = frame.id};
-  if (start_body->policy != nullptr) {
-    auto policy = decode_policy(*start_body->policy);
-    if (!policy) return send_error(frame.id, WireError::kBadPolicy, policy.error().message);
-    request.exec = exec_in_force(base_policy_, &*policy);
-    request.layer = 1;
-    request.policy = std::move(*policy);
-  }
-  const std::string program = request.argv.front();
-  if (const auto started = start(frame.id, std::move(request)); !started) {
-    refuse_start(frame.id, started.error(), program);
-  }
-}
-
-void Server::refuse_start(std::uint64_t id, const Refusal& refusal, std::string_view program) {
-  const std::optional<Denial> denial =
-      refusal.denial ? refusal.denial : launch_denial(refusal.error, program);
-  if (denial) session_.log(LogLevel::kWarning, "denial: " + denial_json(*denial));
-  send(encode_error_frame(id, WireError::kSpawnFailed, refusal.error.message,
-                          denial && denial_wanted_ ? &*denial : nullptr));
-}
-
-Admission<void> Server::start(std::uint64_t id, RunRequest request) {
+Admission<void> Server::start(RunRequest request) {
+  const std::uint64_t id = request.id;
+  ExecInForce in_force = request.exec;
   LOOM_TRY(PreparedRun run, prepare_run(session_, std::move(request)));
-  ExecutionEvents events{
-      .on_output =
-          [this, id](Stream stream, ByteView data, std::uint64_t total, bool truncated) {
-            send(encode_exec_out_frame(id, stream, data, total, truncated));
-          },
-      .stage = [this](int pipe, std::size_t most) { return out_.stage(pipe, most); },
-      .on_staged =
-          [this, id](Stream stream, std::size_t bytes, std::uint64_t total) {
-            send_staged(split_exec_out_frame(id, stream, bytes, total), bytes);
-          },
-      .on_stdin_room = [this] { retry_held_stdin(); },
-      .on_exit = [this, id](const ExecResult& result) { execution_ended(id, result); }};
-  LOOM_TRY(execution_, Execution::start(loop_, session_, std::move(run), std::move(events)));
-  ever_started_ = true;
+  steady_ = run.policy == expected_;
+  expected_ = run.policy;
+  expected_exec_ = std::move(in_force);
+  if (warm_timer_) loop_.cancel(*warm_timer_);
+  warm_timer_.reset();
+  if (ahead_ && ahead_->why_stale(run) == nullptr) {
+    execution_ = take_warm();
+    execution_->become(std::move(run), events_of(id));
+    return {};
+  }
+  drop_warm();
+  LOOM_TRY(execution_, Execution::start(loop_, session_, std::move(run), events_of(id)));
   return {};
+}
+
+ExecutionEvents Server::events_of(std::uint64_t id) {
+  return {.on_output =
+              [this, id](Stream stream, ByteView data, std::uint64_t total, bool truncated) {
+                send(encode_exec_out_frame(id, stream, data, total, truncated));
+              },
+          .stage = [this](int pipe, std::size_t most) { return out_.stage(pipe, most); },
+          .on_staged =
+              [this, id](Stream stream, std::size_t bytes, std::uint64_t total) {
+                send_staged(split_exec_out_frame(id, stream, bytes, total), bytes);
+              },
+          .on_stdin_room = [this] { conversation_.stdin_has_room(); },
+          .on_exit = [this, id](const ExecResult& result) { execution_ended(id, result); }};
 }
 
 void Server::execution_ended(std::uint64_t id, const ExecResult& result) {
   finished_ = std::move(execution_);
-  send(encode_exec_exit_frame(id, result, outcome_wanted_));
+  conversation_.send_exit(id, result);
   if (auto group = finished_->take_group()) removals_.add(std::move(*group));
-  retry_held_stdin();
+  if (auto scratch = finished_->take_scratch()) scratches_.add(std::move(*scratch));
+  conversation_.stdin_has_room();
+  warm_up_soon();
 }
 
-void Server::take_exec_stdin(Frame frame) {
-  if (!ever_started_) {
-    return send_error(frame.id, WireError::kNoExec, "no execution was ever started");
-  }
-  if (answer_stdin(frame) == host::StdinAnswer::kWait) held_stdin_ = std::move(frame);
+// ---- a jail ahead of its command ----------------------------------------------------------------
+
+// Who sends one command after the other without a pause is not made to wait for a jail that none of
+// them gets; who changes the policy with each, neither.
+void Server::warm_up_soon() {
+  if (!warm_ || !steady_ || warm_timer_ || !session_.features().can_warm) return;
+  warm_timer_ = loop_.at(std::chrono::steady_clock::now() + kWarmPause, [this] {
+    warm_timer_.reset();
+    warm_up();
+  });
 }
 
-host::StdinAnswer Server::answer_stdin(const Frame& frame) {
-  const auto chunk = decode_exec_stdin(frame.body);
-  if (!chunk) {
-    send_error(frame.id, WireError::kMalformedFrame, chunk.error().message);
-    return host::StdinAnswer::kAccepted;
-  }
-  const host::StdinAnswer answer =
-      execution_ ? execution_->offer_stdin(chunk->data, chunk->eof) : host::StdinAnswer::kEnded;
-  if (const char* refusal = stdin_refusal(answer)) {
-    send_error(frame.id, WireError::kNoExec, refusal);
-  }
-  return answer;
+// What fails here fails again, and by name, when somebody asks.
+void Server::warm_up() {
+  if (execution_ || ahead_ || !dropped_.empty() || conversation_.closing()) return;
+  if (expected_exec_.version > kWarmVersion) return;
+  RunRequest request{.argv = {"true"},
+                     .environment = {},
+                     .cwd = {},
+                     .policy = expected_,
+                     .exec = expected_exec_,
+                     .id = kWarmId,
+                     .ahead = true};
+  auto mounts = host::MountTable::open(::getpid());
+  auto grounds = WarmGrounds::take(session_);
+  if (!mounts || !grounds) return;
+  auto run = prepare_run(session_, std::move(request));
+  if (!run) return;
+  const std::uint64_t number = ++warm_jails_;
+  auto ahead = Execution::start_ahead(loop_, session_, std::move(*grounds), std::move(*run),
+                                      [this, number] { warm_lost(number); });
+  if (!ahead) return;
+  ahead_ = std::move(*ahead);
+  ahead_number_ = number;
+  watched_mounts_ = std::move(*mounts);
+  // The jail would go on showing what was unmounted, and hold it.
+  loop_.watch(watched_mounts_->fd(), POLLPRI, [this](short) { drop_warm(); });
 }
 
-void Server::retry_held_stdin() {
-  if (!held_stdin_ || closing_) return;
-  Frame frame = std::move(*held_stdin_);
-  held_stdin_.reset();
-  take_exec_stdin(std::move(frame));
-  if (!held_stdin_) take_frames();
+std::unique_ptr<Execution> Server::take_warm() {
+  loop_.forget(watched_mounts_->fd());
+  watched_mounts_.reset();
+  return std::move(ahead_);
 }
 
-void Server::take_shutdown(const Frame& frame) {
-  if (const auto body = decode_shutdown(frame.body); !body) {
-    send_error(frame.id, WireError::kMalformedFrame, body.error().message);
-    return close(1, "malformed shutdown");
-  }
-  close(0, "shut down by the broker");
+// Nobody waits for its end, but for a moment when the helper itself ends.
+void Server::drop_warm() {
+  if (!ahead_) return;
+  std::unique_ptr<Execution> jail = take_warm();
+  jail->let_go();
+  if (auto group = jail->take_group()) removals_.add(std::move(*group));
+  dropped_.emplace(ahead_number_, std::move(jail));
 }
 
-// Dispatch stops here; the loop goes on until the running execution is joined.
-void Server::close(int status, const char* cause) {
-  if (closing_) return;
-  closing_ = status;
-  held_stdin_.reset();
-  if (input_open_) loop_.forget(in_);
-  input_open_ = false;
-  if (execution_) execution_->cancel(cause);
+// The jail is still on the stack.
+void Server::warm_lost(std::uint64_t number) {
+  if (ahead_ && number == ahead_number_) drop_warm();
+  const auto found = dropped_.find(number);
+  if (found == dropped_.end()) return;
+  finished_jails_.push_back(std::move(found->second));
+  dropped_.erase(found);
 }
+
+// What SIGKILL does not end in time is left behind.
+void Server::leave_dropped_behind() {
+  if (dropped_.empty() || leaving_timer_) return;
+  leaving_timer_ = loop_.at(std::chrono::steady_clock::now() + kLastWait, [this] {
+    leaving_timer_.reset();
+    for (auto& [number, jail] : dropped_) finished_jails_.push_back(std::move(jail));
+    dropped_.clear();
+  });
+}
+
+host::StdinAnswer Server::offer_stdin(ByteView chunk, bool eof) {
+  return execution_->offer_stdin(chunk, eof);
+}
+
+void Server::cancel(const std::string& cause) { execution_->cancel(cause); }
+
+void Server::log_denial(const std::string& text) { session_.log(LogLevel::kWarning, text); }
 
 }  // namespace loom::app

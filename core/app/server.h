@@ -3,79 +3,89 @@
 #include <loom/policy.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "app/conversation.h"
 #include "app/execution.h"
+#include "app/scratch_removals.h"
 #include "app/session.h"
 #include "host/byte_sink.h"
 #include "host/control_group.h"
 #include "host/event_loop.h"
-#include "protocol/frame_reader.h"
+#include "host/mount_table.h"
 #include "protocol/messages.h"
 
 namespace loom::app {
 
-// Output frames waiting for the broker; above this nothing more is read from a command.
-inline constexpr std::size_t kMaxPendingOutput = 1u << 20;
-
-// Serves one broker on frames (docs/wire.md). `in` and `out` are borrowed.
-class Server {
+// Serves one broker on frames (docs/wire.md): the descriptors, the loop and the execution under the
+// conversation. `in` and `out` are borrowed.
+class Server final : private ConversationActions {
  public:
+  // `warm`: while nothing runs, one jail is kept ready for the policy that is expected next.
   [[nodiscard]] static Result<std::unique_ptr<Server>> open(Session& session, Policy base_policy,
-                                                            int in, int out);
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server();
+                                                            bool warm, int in, int out);
+  ~Server() override;
 
   // Until the broker is done or broke the protocol: the process's exit status. The running
-  // execution has been joined and its exit frame written.
+  // execution has been joined, its exit frame written, and what slow cleanup is left waited for.
   [[nodiscard]] int serve();
 
  private:
-  Server(Session& session, Policy base_policy, int in, host::ByteSink out);
+  Server(Session& session, Policy base_policy, bool warm, int in, host::ByteSink out);
 
-  void send(Bytes frame);
+  void send(Bytes frame) override;
+  [[nodiscard]] bool output_is_full() const override;
+  void read_input(bool wanted) override;
+  void forget_input() override;
+  [[nodiscard]] Admission<void> start(RunRequest request) override;
+  [[nodiscard]] bool is_running() const override { return execution_ != nullptr; }
+  [[nodiscard]] host::StdinAnswer offer_stdin(ByteView chunk, bool eof) override;
+  void cancel(const std::string& cause) override;
+  void log_denial(const std::string& text) override;
+
   // A frame whose data was staged in out_.
   void send_staged(SplitFrame frame, std::size_t bytes);
-  void send_error(std::uint64_t id, WireError code, std::string_view message);
   void flush();
   void settle_backpressure();
-  [[nodiscard]] bool input_must_wait() const;
-
-  void read_input();
-  void take_frames();
-  void take_frame(Frame frame);
-  void take_hello(const Frame& frame);
-  void take_exec_start(const Frame& frame);
-  void take_exec_stdin(Frame frame);
-  host::StdinAnswer answer_stdin(const Frame& frame);
-  void take_shutdown(const Frame& frame);
-
-  [[nodiscard]] Admission<void> start(std::uint64_t id, RunRequest request);
-  void refuse_start(std::uint64_t id, const Refusal& refusal, std::string_view program);
+  void input_is_ready();
+  void look_for_hang_up();
   void execution_ended(std::uint64_t id, const ExecResult& result);
-  void retry_held_stdin();
-  void close(int status, const char* cause);
+  [[nodiscard]] ExecutionEvents events_of(std::uint64_t id);
+  void warm_up_soon();
+  void warm_up();
+  [[nodiscard]] std::unique_ptr<Execution> take_warm();
+  void drop_warm();
+  void warm_lost(std::uint64_t number);
+  void leave_dropped_behind();
 
   Session& session_;
-  Policy base_policy_;
+  Conversation conversation_;
   int in_;
   host::EventLoop loop_;
   host::ControlGroupRemovals removals_{loop_};
+  ScratchRemovals scratches_{loop_, session_};
   host::ByteSink out_;
-  FrameReader reader_;
-  bool greeted_ = false;         // the broker's hello was accepted
-  bool outcome_wanted_ = false;  // both hellos list exec-outcome-v1
-  bool denial_wanted_ = false;   // both hellos list denial-v1
-  bool input_open_ = true;
-  bool input_waits_ = false;  // frames were left in reader_ because something must be read first
   bool output_broken_ = false;
-  bool ever_started_ = false;
+  std::optional<host::EventLoop::TimerId> hang_up_timer_;
   std::unique_ptr<Execution> execution_;
   std::unique_ptr<Execution> finished_;  // kept until its handlers have returned
-  std::optional<Frame> held_stdin_;  // a chunk the full queue did not take; reading waits behind it
-  std::optional<int> closing_;       // exit status, once decided
+  const bool warm_;
+  Policy expected_;  // of the next execution: the last one's, at first the base policy
+  ExecInForce expected_exec_;
+  bool steady_ = true;  // the last execution had the policy that was expected
+  std::optional<host::EventLoop::TimerId> warm_timer_;
+  std::optional<host::EventLoop::TimerId> leaving_timer_;
+  std::unique_ptr<Execution> ahead_;  // a jail that waits for a command
+  std::uint64_t ahead_number_ = 0;
+  std::uint64_t warm_jails_ = 0;  // made so far
+  // While there is one. Not the session's: the kernel tells each open file of a change once.
+  std::optional<host::MountTable> watched_mounts_;
+  std::map<std::uint64_t, std::unique_ptr<Execution>> dropped_;  // told to end, by number
+  std::vector<std::unique_ptr<Execution>> finished_jails_;       // as finished_
 };
 
 }  // namespace loom::app

@@ -13,10 +13,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "host/descriptors.h"
 #include "host/errno_text.h"
 #include "host/exit_status.h"
 #include "host/load_backend.h"
 #include "host/process_table.h"
+#include "host/program_handle.h"
 
 namespace loom::app {
 namespace {
@@ -35,6 +37,19 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
       return spdlog::level::err;
   }
   return spdlog::level::err;
+}
+
+// Also when it cannot be asked about: nobody waits for it then.
+bool has_surely_ended(const host::SpawnedChild& child) {
+  const auto ended = host::has_ended(child.pidfd.get());
+  return !ended || *ended;
+}
+
+// A program that cannot be executed by handle is executed by its path.
+Image image_of(const host::PinnedProgram& program) {
+  if (!program.handle) return {};
+  if (host::runs_by_path()) return {.handle = -1, .path = program.fact.path};
+  return {.handle = program.handle.get()};
 }
 
 // Collects what a trial prints until it ended or `deadline` passed, then reaps it.
@@ -58,14 +73,13 @@ TrialResult watch_trial(const host::SpawnedChild& child, int output, int deadlin
       if (got <= 0) open = false;
       const std::size_t room = kMaxTrialOutput - result.output.size();
       if (got > 0) result.output.append(buffer, std::min(room, static_cast<std::size_t>(got)));
-    } else if (fds[0].revents != 0) {
+    } else if (fds[0].revents != 0 && has_surely_ended(child)) {
       break;
     }
   }
   ::kill(-child.pid, SIGKILL);
   pollfd ended = {child.pidfd.get(), POLLIN, 0};
-  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
-  }
+  while (!has_surely_ended(child)) static_cast<void>(::poll(&ended, 1, -1));
   if (const auto status = host::reap_if_ended(child.pidfd.get()); status && *status) {
     result.code = (*status)->code;
   }
@@ -140,16 +154,16 @@ Result<void> Session::pin_pieces(const host::Installation& installation) {
     facts_.launcher = launcher_.fact;
   }
   if (!pieces.stage2.empty()) {
-    stage2_ = host::find_stage2(installation.libexec_directory + "/" + pieces.stage2);
+    LOOM_TRY(const std::string backend, host::backend_file(installation, options_.backend));
+    stage2_ = host::find_stage2(host::piece_directories(installation, backend), pieces.stage2);
     facts_.stage2 = stage2_.fact;
   }
   return {};
 }
 
 ImageHandles Session::images() const {
-  return {.launcher = launcher_.handle.get(),
-          .stage2 = stage2_.handle.get(),
-          .given_back = limits_.before};
+  return {
+      .launcher = image_of(launcher_), .stage2 = image_of(stage2_), .given_back = limits_.before};
 }
 
 void Session::remember_written(const Policy& policy) {
@@ -254,6 +268,17 @@ Admission<StartedRun> Session::start(const LaunchSpec& launch, const ChildStream
                     .exec_entry = std::move(started->exec_entry)};
 }
 
+// One that was killed a moment ago still counts as alive, and hears nothing any more.
+Result<host::MadeNames> Session::make_names(const std::vector<host::WantedName>& names) {
+  LOOM_TRY(host::Caretaker* const first, caretaker());
+  auto made = first->make(names);
+  if (made || (made.error().sys_errno != EPIPE && made.error().sys_errno != ECONNRESET))
+    return made;
+  caretaker_.reset();
+  LOOM_TRY(host::Caretaker* const second, caretaker());
+  return second->make(names);
+}
+
 Result<host::Caretaker*> Session::caretaker() {
   if (caretaker_ && !caretaker_->is_alive()) {
     log(LogLevel::kWarning,
@@ -298,12 +323,13 @@ void Session::enter_group(PendingStart& pending, pid_t child) const {
 Result<TrialResult> Session::try_launch(const LaunchSpec& launch, std::uint32_t deadline_ms) {
   if (!probing_launches_) return fail(ErrorCode::kBackend, "try_launch: only a probe may try");
   UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  int ends[2];
-  if (!nothing || ::pipe2(ends, O_CLOEXEC) != 0) {
-    return fail(ErrorCode::kSystem, "try_launch: " + host::errno_text(errno), errno);
+  if (!nothing) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "try_launch: " + host::errno_text(error), error);
   }
-  UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
+  LOOM_TRY(host::PipeEnds pipe, host::open_pipe());
+  const UniqueFd read_end = std::move(pipe.read_end);
+  UniqueFd write_end = std::move(pipe.write_end);
   const ChildStreams streams{.in = nothing.get(),
                              .out = write_end.get(),
                              .err = write_end.get(),

@@ -106,6 +106,8 @@ class Session final : public HostServices {
 
   // The mounts of the host, as they are now. Valid until the next call.
   [[nodiscard]] Result<const host::ReachableMounts*> mounts() { return own_mounts_.now(); }
+  // As OwnMounts::readings, of the last mounts().
+  [[nodiscard]] std::uint64_t mount_readings() const noexcept { return own_mounts_.readings(); }
 
   // Has the backend start `launch`, connected to `streams`. `id` names its control group. `exec`:
   // what the launch's exec rules are made of; null: it wants none. A record comes with refusals
@@ -113,8 +115,14 @@ class Session final : public HostServices {
   [[nodiscard]] Admission<StartedRun> start(const LaunchSpec& launch, const ChildStreams& streams,
                                             std::uint64_t id, guard::ExecObjects* exec = nullptr);
 
+  // Whether the programs that `launch` becomes are those that were pinned, and what the host claims
+  // of them then. start does the same.
+  [[nodiscard]] Result<std::vector<std::string>> check_pins(const LaunchSpec& launch);
+
   // The helper's caretaker, alive: forked when it is first asked for, and anew after it was killed.
   [[nodiscard]] Result<host::Caretaker*> caretaker();
+  // Has it make and hold these names; none: it only keeps the run.
+  [[nodiscard]] Result<host::MadeNames> make_names(const std::vector<host::WantedName>& names);
 
   // Where runs get their control groups; the path is empty when facts().ceilings says why not.
   [[nodiscard]] const host::ControlGroupBase& control_groups() const noexcept { return groups_; }
@@ -140,7 +148,6 @@ class Session final : public HostServices {
   [[nodiscard]] Result<void> load(const host::Installation& installation);
   [[nodiscard]] Result<void> pin_pieces(const host::Installation& installation);
   [[nodiscard]] ImageHandles images() const;
-  [[nodiscard]] Result<std::vector<std::string>> check_pins(const LaunchSpec& launch);
   void enter_group(PendingStart& pending, pid_t child) const;
 
   SessionOptions options_;

@@ -62,7 +62,8 @@ std::vector<AbsolutePath> path_candidates(std::string_view requested, std::strin
 
 std::vector<std::string> build_environment(const EnvironmentRequest& request) {
   std::map<std::string, std::string> variables = request.requested;
-  variables[std::string(kPath)] = join_path(request.path_directories);
+  variables[std::string(kPath)] =
+      request.path ? *request.path : join_path(request.path_directories);
   variables.erase(std::string(kScratchDir));
   if (request.scratch_dir) variables[std::string(kScratchDir)] = *request.scratch_dir;
 

@@ -28,6 +28,9 @@ struct EnvironmentRequest {
   std::vector<std::string> allow;                // the policy's env_allow: names, verbatim
   std::vector<AbsolutePath> path_directories;    // the candidates that are directories now
   std::optional<std::string> scratch_dir;        // LOOM_SCRATCH_DIR; nullopt: left out
+  // The whole PATH, floor included, where its form is another than POSIX has it (Windows); then
+  // path_directories are not looked at.
+  std::optional<std::string> path{};
 };
 
 // NAME=VALUE, sorted by name; exactly what the command sees (docs/jail.md, "Environment"). Only

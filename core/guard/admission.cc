@@ -1,13 +1,13 @@
 #include "guard/admission.h"
 
 #include <sys/stat.h>
-#include <sys/xattr.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "guard/denial_of.h"
 #include "guard/exec_denial.h"
+#include "guard/file_system.h"
 #include "guard/program_file.h"
 #include "guard/program_search.h"
 #include "guard/support.h"
@@ -31,7 +31,7 @@ std::vector<std::string> void_privileges(const Landing& program, int file) {
   if (about && ((about->st_mode & S_ISUID) != 0 || group)) {
     notes.push_back("the set-id bits of " + name + " are void in a jail");
   }
-  if (file >= 0 && ::fgetxattr(file, "security.capability", nullptr, 0) > 0) {
+  if (file >= 0 && has_file_capabilities(file)) {
     notes.push_back("the file capabilities of " + name + " are void in a jail");
   }
   return notes;
@@ -73,7 +73,7 @@ Judged<Inspected> inspect(const Guard& guard, std::string_view argv0, Landing& p
         denial_of({.operation = law::Operation::kExecute, .path = argv0, .real = &program.real()},
                   file.error()));
   }
-  auto parsed = read_program(file->get());
+  auto parsed = read_program(file->get(), guard.programs());
   if (!parsed) {
     return not_executable(argv0, program,
                           "cannot be read: " + errno_words(parsed.error().sys_errno),

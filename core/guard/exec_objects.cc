@@ -1,6 +1,5 @@
 #include "guard/exec_objects.h"
 
-#include <fcntl.h>
 #include <loom/utf8.h>
 #include <loom/view_replay.h>
 
@@ -230,9 +229,7 @@ ExecObjects::Walk::Found ExecObjects::Walk::next_entry() {
   }
   const std::string name = std::move(listing.names.back());
   listing.names.pop_back();
-  UniqueFd handle(uninterrupted([&] {
-    return ::openat(listing.handle.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  }));
+  UniqueFd handle = open_handle(listing.handle.get(), name.c_str());
   const int error = handle ? 0 : errno;
   if (is_out_of_resources(error)) return refuse_resource(error, listing.directory.real());
   struct stat about {};
@@ -378,7 +375,7 @@ ExecObjects::Walk::Found ExecObjects::Walk::admit(Reached object) {
 }
 
 void ExecObjects::Walk::note_file_system(const Reached& object, bool is_root) {
-  const bool is_new = known_devices_.insert(object.about.st_dev).second;
+  const bool is_new = known_devices_.insert(identity_of(object.about).device).second;
   if (!is_new && !is_root) return;
   if (const auto name = doubtful_file_system(object.handle.get())) {
     doubtful_.push_back(escaped(object.subject.real().str()) + " lies on " + std::string(*name) +

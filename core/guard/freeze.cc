@@ -70,7 +70,7 @@ void set_landing(PathFact& fact, const PathWalk& walk) {
     return;
   }
   fact.parent_identity = identity_of(stack.back().about);
-  if (walk.object()) {
+  if (walk.landed_on_object()) {
     set_object(fact, walk.object_status());
   } else {
     fact.error = ENOENT;
@@ -79,8 +79,11 @@ void set_landing(PathFact& fact, const PathWalk& walk) {
 
 }  // namespace
 
-Frozen freeze(const AbsolutePath& path) {
-  PathWalk walk({.leaf = LeafMode::kResolve, .refuse_links = false, .enter_automounts = true});
+Frozen freeze(const AbsolutePath& path) { return freeze(path, system_walk_calls()); }
+
+Frozen freeze(const AbsolutePath& path, const WalkCalls& calls) {
+  PathWalk walk({.leaf = LeafMode::kResolve, .refuse_links = false, .enter_automounts = true},
+                calls);
   const auto landed = walk.run(path.str());
 
   Frozen frozen{.fact = {.path = path, .real = where_it_ends(path.str(), walk)}, .directories = {}};

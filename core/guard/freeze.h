@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "guard/walk_calls.h"
+
 namespace loom::guard {
 
 // What a path of a policy leads to now.
@@ -20,6 +22,7 @@ struct Frozen {
 // (kind kMissing, and the errno), procfs and devices are told as what they are, and placeholders
 // count as missing. Enters automount points, so it may wait for one.
 [[nodiscard]] Frozen freeze(const AbsolutePath& path);
+[[nodiscard]] Frozen freeze(const AbsolutePath& path, const WalkCalls& calls);
 
 // The real path of a text that may hold "..", which is walked as the kernel would walk it: up to
 // where the walk fails; the rest is appended and cleaned. Fails like AbsolutePath::parse.

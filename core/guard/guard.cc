@@ -1,7 +1,6 @@
 #include "guard/guard.h"
 
 #include <loom/other_names.h>
-#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <string>
 
 #include "guard/denial_of.h"
+#include "guard/file_system.h"
 #include "guard/shown_host.h"
 #include "guard/subject_of.h"
 #include "guard/walk.h"
@@ -37,9 +37,9 @@ bool replaces_the_name(Operation operation) noexcept {
          operation == Operation::kRenameTo;
 }
 
-bool is_null_device(const Landing& landing) {
+bool leads_to_nothing(const Landing& landing) {
   const auto about = landing.status();
-  return about && S_ISCHR(about->st_mode) && about->st_rdev == makedev(1, 3);
+  return about && is_null_device(*about);
 }
 
 bool needs_a_parent(Operation operation) noexcept {
@@ -77,7 +77,7 @@ std::optional<Unfit> why_unfit(Operation operation, std::string_view asked,
   switch (operation) {
     case Operation::kRead:
     case Operation::kWrite:
-      if (asked == "/dev/null" && is_null_device(landing)) return std::nullopt;
+      if (asked == "/dev/null" && leads_to_nothing(landing)) return std::nullopt;
       return why_no_file(landing);
     case Operation::kExecute:
       return why_no_file(landing);
@@ -285,6 +285,8 @@ const Snapshot& Guard::snapshot() const noexcept { return state_->snapshot(); }
 const std::vector<MountOperation>& Guard::view() const noexcept { return *state_->shown().view; }
 
 const std::vector<AbsolutePath>& Guard::floor() const noexcept { return state_->shown().floor; }
+
+const ProgramRules& Guard::programs() const noexcept { return state_->shown().programs; }
 
 bool Guard::payload_writes(const Landing& landing) const { return state_->payload_writes(landing); }
 

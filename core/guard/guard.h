@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "guard/landing.h"
+#include "guard/program_rules.h"
 #include "guard/snapshot.h"
 #include "law/order.h"
 #include "report/denial.h"
@@ -32,6 +33,8 @@ struct ShownView {
   std::vector<AbsolutePath> floor{};  // regions that are there whatever the policy says
   // Of the host, for what it has under a second name; null: only what a walk passes through tells.
   const std::vector<MountFact>* mounts = nullptr;
+  // How the machine's kernel reads programs.
+  ProgramRules programs = own_program_rules();
 };
 
 // The second enforcer: what the kernel will do to the command, decided here for what the helper
@@ -72,6 +75,7 @@ class Guard {
   [[nodiscard]] const Snapshot& snapshot() const noexcept;
   [[nodiscard]] const std::vector<MountOperation>& view() const noexcept;
   [[nodiscard]] const std::vector<AbsolutePath>& floor() const noexcept;
+  [[nodiscard]] const ProgramRules& programs() const noexcept;
 
  private:
   class State;

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <loom/check.h>
-#include <stdio.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -63,6 +61,7 @@ WalkResult<Landing> Landing::make(std::string_view written, PathWalk walk) {
   Landing landing(parse_real(real));
   if (walk.landed_on_directory()) {
     landing.leaf_ = stack.back().name;
+    landing.kind_ = ObjectKind::kDirectory;
     landing.status_ = stack.back().about;
     landing.object_ = std::move(stack.back().handle);
     stack.pop_back();
@@ -70,16 +69,16 @@ WalkResult<Landing> Landing::make(std::string_view written, PathWalk walk) {
     landing.leaf_ = walk.component();
     landing.status_ = walk.object_status();  // all zeros where the landing is absent
     landing.object_ = std::move(walk.object());
+    if (walk.landed_on_object()) landing.kind_ = kind_of(landing.status_.st_mode);
   }
   if (!stack.empty()) landing.parent_ = std::move(stack.back().handle);
-  if (landing.object_) landing.kind_ = kind_of(landing.status_.st_mode);
   landing.passed_ = std::move(walk.passed());
   landing.links_ = std::move(walk.links());
   landing.must_be_directory_ = walk.must_be_directory();
   landing.wants_null_device_ = written == "/dev/null";
 
   const int handle = landing.object_ ? landing.object_.get() : landing.parent_.get();
-  const FileSystemKind kind = file_system_of(handle);
+  const FileSystemKind kind = walk.calls().file_system(handle);
   if (kind == FileSystemKind::kUnknown) return landing.failed(WalkFailure::kResource, errno);
   if (kind == FileSystemKind::kProc) return landing.failed(WalkFailure::kPseudoFs);
   return landing;
@@ -123,13 +122,12 @@ WalkResult<void> Landing::require_file() const {
 
 // Nothing reaches a disk through it.
 bool Landing::is_null_device() const noexcept {
-  return wants_null_device_ && real_.str() == "/dev/null" &&
-         kind_ == ObjectKind::kCharacterDevice && status_.st_rdev == makedev(1, 3);
+  return wants_null_device_ && real_.str() == "/dev/null" && guard::is_null_device(status_);
 }
 
 // Adopts what has the name now, where the judge agrees.
 void Landing::look_again() {
-  UniqueFd next(::openat(parent_.get(), leaf_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  UniqueFd next = open_handle(parent_.get(), leaf_.c_str());
   struct stat about {};
   if (!judge_ || !next || ::fstat(next.get(), &about) != 0 || is_same(about)) return;
   if ((about.st_mode & S_IFMT) != (status_.st_mode & S_IFMT)) return;
@@ -201,10 +199,10 @@ WalkResult<UniqueFd> Landing::mkdir(mode_t mode) {
     if (errno == ENOENT) return failed(WalkFailure::kMissing, ENOENT);
     return effect_failed(errno);
   }
-  UniqueFd made(
-      ::openat(parent_.get(), leaf_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  UniqueFd made = open_handle(parent_.get(), leaf_.c_str());
   struct stat about {};
-  const bool ours = made && ::fstat(made.get(), &about) == 0 && about.st_uid == ::geteuid();
+  const bool ours = made && ::fstat(made.get(), &about) == 0 && S_ISDIR(about.st_mode) &&
+                    about.st_uid == ::geteuid();
   if (!ours) return failed(WalkFailure::kRaced);
   return made;
 }
@@ -215,8 +213,7 @@ WalkResult<void> Landing::require_same_object() {
   if (!exists()) return failed(WalkFailure::kMissing, ENOENT);
   for (int tries = 0; tries < kTries; ++tries) {
     struct stat about {};
-    const int looked =
-        ::fstatat(parent_.get(), leaf_.c_str(), &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+    const int looked = ::fstatat(parent_.get(), leaf_.c_str(), &about, kLookOnly);
     if (looked == 0 && is_same(about)) return {};
     if (looked != 0 && errno != ENOENT) return effect_failed(errno);
     look_again();
@@ -234,7 +231,14 @@ WalkResult<void> Landing::remove() {
 WalkResult<struct stat> Landing::status() const {
   if (!exists()) return failed(WalkFailure::kMissing, ENOENT);
   struct stat about {};
-  if (::fstat(object_.get(), &about) != 0) return effect_failed(errno);
+  if (object_) {
+    if (::fstat(object_.get(), &about) != 0) return effect_failed(errno);
+    return about;
+  }
+  // Looked at by its name, as it was when it was judged.
+  LOOM_TRY_VOID(require_parent());
+  if (::fstatat(parent_.get(), leaf_.c_str(), &about, kLookOnly) != 0) return effect_failed(errno);
+  if (!is_same(about)) return failed(WalkFailure::kRaced);
   return about;
 }
 
@@ -242,7 +246,7 @@ WalkResult<UniqueFd> Landing::mount_source() const {
   if (!exists()) return failed(WalkFailure::kMissing, ENOENT);
   const bool mountable = kind_ == ObjectKind::kDirectory || kind_ == ObjectKind::kRegular ||
                          kind_ == ObjectKind::kSocket;
-  if (!mountable) return failed(WalkFailure::kNotRegular);
+  if (!mountable || !object_) return failed(WalkFailure::kNotRegular);
   UniqueFd own(::fcntl(object_.get(), F_DUPFD_CLOEXEC, 0));
   if (!own) return effect_failed(errno);
   return own;
@@ -257,9 +261,8 @@ WalkResult<void> Landing::rename(Landing& from, Landing& to, RenameMode mode) {
   }
   LOOM_TRY_VOID(from.require_same_object());
   if (replace) LOOM_TRY_VOID(to.require_same_object());
-  const unsigned flags = replace ? 0 : RENAME_NOREPLACE;
-  if (::renameat2(from.parent_.get(), from.leaf_.c_str(), to.parent_.get(), to.leaf_.c_str(),
-                  flags) == 0) {
+  const auto rename_now = replace ? &::renameat : &rename_to_free_name;
+  if (rename_now(from.parent_.get(), from.leaf_.c_str(), to.parent_.get(), to.leaf_.c_str()) == 0) {
     return {};
   }
   if (errno == EEXIST && !replace) return to.failed(WalkFailure::kRaced, EEXIST);

@@ -54,7 +54,8 @@ class Landing {
   [[nodiscard]] const AbsolutePath& real() const noexcept { return real_; }
   // Its last component; empty for the root.
   [[nodiscard]] const std::string& leaf() const noexcept { return leaf_; }
-  // O_PATH handles, lent; -1 for the object of an absent landing and for the root's parent.
+  // Handles that nothing is read through (O_PATH), lent; -1 for the object of an absent landing,
+  // for the root's parent, and where the system gives none (LookedUp::handle).
   [[nodiscard]] int object() const noexcept { return object_.get(); }
   [[nodiscard]] int parent() const noexcept { return parent_.get(); }
   // Every directory that was walked through, the root first; the object too if it is one.
@@ -74,12 +75,12 @@ class Landing {
   // The landing must be absent. `mode` as for open(2), so the umask counts. kRaced when something
   // is there by now, kMissing when the directory is gone.
   [[nodiscard]] WalkResult<UniqueFd> create(mode_t mode);
-  // As create; gives an O_PATH handle.
+  // As create; gives a handle that nothing is read through.
   [[nodiscard]] WalkResult<UniqueFd> mkdir(mode_t mode);
   // A link is removed, not followed, if the landing is one.
   [[nodiscard]] WalkResult<void> remove();
   [[nodiscard]] WalkResult<struct stat> status() const;
-  // An own O_PATH handle to a directory, a regular file or a socket.
+  // An own handle of that kind to a directory, a regular file or a socket.
   [[nodiscard]] WalkResult<UniqueFd> mount_source() const;
 
   // Both walked kAsNamed. kKeepTarget: kSystem with EEXIST when something is at the target, kRaced

@@ -23,18 +23,26 @@ constexpr std::array kRoots{Root{"/lib", true},        Root{"/lib64", false},
                             Root{"/lib32", false},     Root{"/usr/lib", true},
                             Root{"/usr/lib64", false}, Root{"/usr/lib32", false}};
 
+#ifdef __APPLE__
+timespec modified(const struct stat& about) noexcept { return about.st_mtimespec; }
+timespec changed(const struct stat& about) noexcept { return about.st_ctimespec; }
+#else
+timespec modified(const struct stat& about) noexcept { return about.st_mtim; }
+timespec changed(const struct stat& about) noexcept { return about.st_ctim; }
+#endif
+
 bool same_time(const timespec& a, const timespec& b) noexcept {
   return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 bool is_unchanged(const struct stat& then, const struct stat& now) noexcept {
-  return identity_of(then) == identity_of(now) && same_time(then.st_mtim, now.st_mtim) &&
-         same_time(then.st_ctim, now.st_ctim);
+  return identity_of(then) == identity_of(now) && same_time(changed(then), changed(now)) &&
+         same_time(modified(then), modified(now));
 }
 
 // Time stamps come from a clock that stands still for some milliseconds.
 bool is_settled(const struct stat& about) noexcept {
-  return about.st_ctim.tv_sec + 1 < ::time(nullptr);
+  return changed(about).tv_sec + 1 < ::time(nullptr);
 }
 
 struct CloseDirectory {

@@ -1,7 +1,6 @@
 #include "guard/name_search.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <loom/check.h>
 #include <sys/stat.h>
 
@@ -23,8 +22,7 @@ mode_t mode_of(int directory, const std::string& name, EntryType told) {
   if (told == DT_DIR) return S_IFDIR;
   if (told != DT_UNKNOWN) return told == DT_REG ? S_IFREG : 0;
   struct stat about {};
-  const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-  return ::fstatat(directory, name.c_str(), &about, flags) == 0 ? about.st_mode & S_IFMT : 0;
+  return ::fstatat(directory, name.c_str(), &about, kLookOnly) == 0 ? about.st_mode & S_IFMT : 0;
 }
 
 }  // namespace
@@ -53,8 +51,7 @@ Judged<void> NameSearch::enter_next() {
   }
   const std::string name = std::move(level.directories.back());
   level.directories.pop_back();
-  const UniqueFd next(uninterrupted(
-      [&] { return ::openat(level.handle.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC); }));
+  const UniqueFd next = open_handle(level.handle.get(), name.c_str());
   if (!next && is_out_of_resources(errno)) return refuse_resource(errno, root_);
   struct stat about {};
   if (!next || ::fstat(next.get(), &about) != 0) return {};  // gone, or nobody gets there

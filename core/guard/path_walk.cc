@@ -1,6 +1,5 @@
 #include "guard/path_walk.h"
 
-#include <fcntl.h>
 #include <loom/check.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "guard/file_system.h"
+#include "law/name_key.h"
 
 namespace loom::guard {
 namespace {
@@ -22,7 +22,8 @@ constexpr std::size_t kMaxPathBytes = 4'095;
 constexpr std::size_t kMaxComponentBytes = 255;
 constexpr std::size_t kMaxPendingBytes = 65'536;
 
-constexpr int kHandle = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+// Where macOS mounts what firmlinks(5) lead to, by the keys of the names.
+constexpr std::array<std::string_view, 3> kDataVolume = {"system", "volumes", "data"};
 
 bool ends_as_directory(std::string_view text) noexcept {
   return text.ends_with('/') || text.ends_with("/.") || text == ".";
@@ -102,6 +103,7 @@ tl::unexpected<WalkError> PathWalk::lookup_failed(int error) const {
   if (error == EACCES) return failed(WalkFailure::kSearchDenied, error);
   if (error == ENOTDIR) return failed(WalkFailure::kNotADirectory, error);
   if (error == ENAMETOOLONG) return failed(WalkFailure::kTooLong, error);
+  if (error == EAGAIN) return failed(WalkFailure::kRaced, error);
   return failed(is_out_of_resources(error) ? WalkFailure::kResource : WalkFailure::kSystem, error);
 }
 
@@ -121,9 +123,8 @@ WalkResult<void> PathWalk::splice(std::string_view text) {
 }
 
 WalkResult<void> PathWalk::enter_root() {
-  Found root{.handle = UniqueFd(
-                 uninterrupted([] { return ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC); }))};
-  if (!root.handle || ::fstat(root.handle.get(), &root.about) != 0) return lookup_failed(errno);
+  LookedUp root = calls_->root();
+  if (root.error != 0) return lookup_failed(root.error);
   return push(std::move(root));
 }
 
@@ -137,7 +138,8 @@ WalkResult<void> PathWalk::step() {
     component_.clear();
     return {};
   }
-  LOOM_TRY(std::optional<Found> found, look_up());
+  LOOM_TRY(std::optional<LookedUp> found, look_up());
+  spell_component(found ? &*found : nullptr);
   if (!found) {
     absent_ = true;
     return {};
@@ -151,43 +153,56 @@ WalkResult<void> PathWalk::step() {
   return {};
 }
 
-UniqueFd PathWalk::open_next(int flags) const {
-  return UniqueFd(uninterrupted(
-      [&] { return ::openat(stack_.back().handle.get(), component_.c_str(), kHandle | flags); }));
-}
-
 // nullopt: the last component, and not there.
-WalkResult<std::optional<PathWalk::Found>> PathWalk::look_up() {
-  Found found{.handle = open_next(0)};
-  const int error = found.handle ? 0 : errno;
-  if (error == ENOENT && pending_.empty()) return std::optional<Found>();
-  if (error != 0) return lookup_failed(error);
-  if (::fstat(found.handle.get(), &found.about) != 0) return lookup_failed(errno);
-  if (options_.enter_automounts) LOOM_TRY_VOID(enter_automount(found));
+WalkResult<std::optional<LookedUp>> PathWalk::look_up() {
+  const Directory& here = stack_.back();
+  if (!here.handle) return lookup_failed(EACCES);
+  LookedUp found = calls_->look_up(here.handle.get(), component_, options_.enter_automounts);
+  if (found.error == ENOENT && pending_.empty()) return std::optional<LookedUp>();
+  if (found.error != 0) return lookup_failed(found.error);
   return std::optional(std::move(found));
 }
 
-// O_PATH alone does not make an automounter mount; asking for a directory does.
-WalkResult<void> PathWalk::enter_automount(Found& found) const {
-  if (!may_be_automount(found.about)) return {};
-  if (file_system_of(found.handle.get()) != FileSystemKind::kAutomount) return {};
-  UniqueFd mounted = open_next(O_DIRECTORY);
-  if (!mounted) return lookup_failed(errno);
-  found.handle = std::move(mounted);
-  if (::fstat(found.handle.get(), &found.about) != 0) return lookup_failed(errno);
-  return {};
+// As real paths have it: what is there as its directory spells it, what is absent as it was
+// written.
+void PathWalk::spell_component(const LookedUp* found) {
+  if (found != nullptr && !found->stored.empty()) component_ = found->stored;
+  const bool is_link = found != nullptr && S_ISLNK(found->about.st_mode);
+  if (stack_.size() == 1 && !is_link) component_ = calls_->name_in_root(component_);
 }
 
-WalkResult<void> PathWalk::push(Found found) {
+WalkResult<void> PathWalk::push(LookedUp found) {
   if (stack_.size() == kMaxDirectories) return failed(WalkFailure::kTooDeep, ENAMETOOLONG);
   passed_.push_back(identity_of(found.about));
   stack_.push_back(
       {.name = std::move(component_), .handle = std::move(found.handle), .about = found.about});
   component_.clear();
+  if (calls_->has_firmlinks()) leave_data_volume();
   return {};
 }
 
-WalkResult<void> PathWalk::meet_link(Found link) {
+// Security: /System/Volumes/Data/Users is /Users, and the kernel calls what lies in it by the short
+// name whichever way it was reached (vn_getpath, bsd/vfs/vfs_cache.c in xnu). A rule about the long
+// one would hold for nothing.
+void PathWalk::leave_data_volume() {
+  const std::size_t first = 1 + kDataVolume.size();  // the root is no name
+  if (stack_.size() <= first) return;
+  for (std::size_t i = 0; i < kDataVolume.size(); ++i) {
+    if (law::name_key(stack_[i + 1].name) != kDataVolume.at(i)) return;
+  }
+  LookedUp short_way;
+  for (std::size_t i = first; i < stack_.size(); ++i) {
+    const int from = i == first ? stack_.front().handle.get() : short_way.handle.get();
+    if (from < 0) return;
+    LookedUp next = calls_->look_up(from, stack_[i].name, false);
+    if (next.error != 0 || !S_ISDIR(next.about.st_mode)) return;
+    short_way = std::move(next);
+  }
+  if (identity_of(short_way.about) != identity_of(stack_.back().about)) return;
+  stack_.erase(std::next(stack_.begin()), stack_.begin() + static_cast<std::ptrdiff_t>(first));
+}
+
+WalkResult<void> PathWalk::meet_link(LookedUp link) {
   const bool last = pending_.empty() && !must_be_directory_;
   if (last && options_.leaf == LeafMode::kAsNamed) {
     land_on(std::move(link));
@@ -197,17 +212,18 @@ WalkResult<void> PathWalk::meet_link(Found link) {
     return failed(WalkFailure::kLinkRefused, ELOOP);
   }
   const Directory& here = stack_.back();
-  const FileSystemKind kind = file_system_of(here.handle.get());
+  const FileSystemKind kind = calls_->file_system(here.handle.get());
   if (const auto why = why_not_followed(link.about, here.about, kind)) {
     return failed(*why, *why == WalkFailure::kLinkUntrusted ? EACCES : ELOOP);
   }
   if (links_.size() == kMaxLinks) return failed(WalkFailure::kTooManyLinks, ELOOP);
-  return follow(link.handle.get());
+  return follow(link);
 }
 
-WalkResult<void> PathWalk::follow(int link) {
+WalkResult<void> PathWalk::follow(const LookedUp& link) {
   std::array<char, PATH_MAX> text;
-  const ssize_t size = ::readlinkat(link, "", text.data(), text.size());
+  const ssize_t size =
+      calls_->read_link(stack_.back().handle.get(), component_, link, text.data(), text.size());
   if (size < 0) return lookup_failed(errno);
   if (size == 0) return failed(WalkFailure::kMissing, ENOENT);
   if (static_cast<std::size_t>(size) > kMaxPathBytes) {
@@ -224,7 +240,8 @@ WalkResult<void> PathWalk::follow(int link) {
   return {};
 }
 
-void PathWalk::land_on(Found found) {
+void PathWalk::land_on(LookedUp found) {
+  object_found_ = true;
   object_ = std::move(found.handle);
   object_status_ = found.about;
 }

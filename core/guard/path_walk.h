@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "guard/file_system.h"
+#include "guard/walk_calls.h"
 #include "guard/walk_error.h"
 
 namespace loom::guard {
@@ -45,24 +46,29 @@ class PathWalk {
  public:
   struct Directory {
     std::string name;  // empty for the root
-    UniqueFd handle;
+    UniqueFd handle;   // invalid where the system gives none to whoever may not search it
     struct stat about {};
   };
 
-  explicit PathWalk(WalkOptions options) : options_(options) {}
+  explicit PathWalk(WalkOptions options, const WalkCalls& calls = system_walk_calls())
+      : options_(options), calls_(&calls) {}
 
-  // Once. Without an error the walk has landed: on the directory that is last in `stack`, on
-  // `object`, or, when there is neither, on the absent `leaf` in the last directory.
+  // Once. Without an error the walk has landed: on the directory that is last in `stack`, on an
+  // object that is none, or, when there is neither, on the absent `component` in the last
+  // directory.
   [[nodiscard]] WalkResult<void> run(std::string_view path);
+
+  [[nodiscard]] const WalkCalls& calls() const noexcept { return *calls_; }
 
   // From the root to where the walk is. After an error too; empty when not even that was entered.
   [[nodiscard]] std::vector<Directory>& stack() noexcept { return stack_; }
   [[nodiscard]] const std::vector<Directory>& stack() const noexcept { return stack_; }
-  // What is not a directory and was landed on; invalid otherwise.
+  // What is not a directory and was landed on, and a handle of it where the system gives one
+  // (LookedUp::handle).
+  [[nodiscard]] bool landed_on_object() const noexcept { return object_found_; }
   [[nodiscard]] UniqueFd& object() noexcept { return object_; }
-  [[nodiscard]] const UniqueFd& object() const noexcept { return object_; }
   [[nodiscard]] const struct stat& object_status() const noexcept { return object_status_; }
-  [[nodiscard]] bool landed_on_directory() const noexcept { return !object_ && !absent_; }
+  [[nodiscard]] bool landed_on_directory() const noexcept { return !object_found_ && !absent_; }
   // The component that is not a directory in `stack`: of the object, of the absent leaf, or the one
   // that the walk failed at.
   [[nodiscard]] const std::string& component() const noexcept { return component_; }
@@ -80,31 +86,28 @@ class PathWalk {
   [[nodiscard]] std::string real_text() const;
 
  private:
-  struct Found {
-    UniqueFd handle;
-    struct stat about {};
-  };
-
   [[nodiscard]] tl::unexpected<WalkError> failed(WalkFailure reason, int sys_errno = 0) const;
   [[nodiscard]] tl::unexpected<WalkError> lookup_failed(int error) const;
   [[nodiscard]] WalkResult<void> splice(std::string_view text);
   [[nodiscard]] WalkResult<void> enter_root();
   [[nodiscard]] WalkResult<void> step();
-  [[nodiscard]] WalkResult<std::optional<Found>> look_up();
-  [[nodiscard]] UniqueFd open_next(int flags) const;
-  [[nodiscard]] WalkResult<void> enter_automount(Found& found) const;
-  [[nodiscard]] WalkResult<void> push(Found found);
-  [[nodiscard]] WalkResult<void> meet_link(Found link);
-  [[nodiscard]] WalkResult<void> follow(int link);
-  void land_on(Found found);
+  [[nodiscard]] WalkResult<std::optional<LookedUp>> look_up();
+  void spell_component(const LookedUp* found);
+  [[nodiscard]] WalkResult<void> push(LookedUp found);
+  void leave_data_volume();
+  [[nodiscard]] WalkResult<void> meet_link(LookedUp link);
+  [[nodiscard]] WalkResult<void> follow(const LookedUp& link);
+  void land_on(LookedUp found);
 
   WalkOptions options_;
+  const WalkCalls* calls_;
   std::vector<Directory> stack_;
   std::vector<std::string> pending_;  // components to go, the next one last
   std::size_t pending_bytes_ = 0;
   std::string component_;
   bool must_be_directory_ = false;
   bool absent_ = false;
+  bool object_found_ = false;
   UniqueFd object_;
   struct stat object_status_ {};
   std::vector<FileIdentity> passed_;

@@ -5,13 +5,13 @@
 #include <loom/unique_fd.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <utility>
+
+#include "guard/file_system.h"
 
 namespace loom::guard {
 namespace {
@@ -52,7 +52,7 @@ class Inspection {
   [[nodiscard]] bool is_placeholder_in(int parent, const char* name, dev_t device,
                                        std::size_t depth) noexcept {
     struct stat about {};
-    if (::fstatat(parent, name, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
+    if (::fstatat(parent, name, &about, kLookOnly) != 0) {
       return errno == ENOENT;
     }
     if (!S_ISDIR(about.st_mode) || about.st_dev != device || !bears_mark(about.st_mode)) {
@@ -88,16 +88,13 @@ bool is_placeholder(int directory_fd) noexcept {
   struct stat about {};
   if (::fstat(directory_fd, &about) != 0 || !S_ISDIR(about.st_mode)) return false;
   if (!bears_mark(about.st_mode)) return false;
-  // Not "." in it: that takes the right to search, which nobody has in a leaf.
-  std::array<char, 32> again;
-  std::snprintf(again.data(), again.size(), "/proc/self/fd/%d", directory_fd);
-  UniqueFd directory(::open(again.data(), kList));
+  UniqueFd directory = open_unsearchable(directory_fd);
   return directory && Inspection().only_placeholders(std::move(directory), 1);
 }
 
 bool is_placeholder(int parent_fd, const char* name) noexcept {
   struct stat about {};
-  if (::fstatat(parent_fd, name, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) return false;
+  if (::fstatat(parent_fd, name, &about, kLookOnly) != 0) return false;
   if (!S_ISDIR(about.st_mode) || !bears_mark(about.st_mode)) return false;
   UniqueFd directory(::openat(parent_fd, name, kList | O_NOFOLLOW));
   return directory && Inspection().only_placeholders(std::move(directory), 1);

@@ -10,13 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "guard/program_rules.h"
+
 namespace loom::guard {
-
-// What the kernel looks at to tell what a file is (BINPRM_BUF_SIZE, since Linux 5.1).
-inline constexpr std::size_t kProgramHeadBytes = 256;
-
-// How many scripts may stand in front of a binary; at one more execve(2) says ELOOP.
-inline constexpr std::size_t kMaxScripts = 5;
 
 enum class ProgramFormat : std::uint8_t {
   kScript,
@@ -35,15 +31,16 @@ struct ProgramFile {
 // Up to `size` bytes from `offset`; fewer only where the file ends.
 using ReadBytes = std::function<Result<Bytes>(std::uint64_t offset, std::size_t size)>;
 
-// Reads as execve(2) would. Fails only as `read` does.
-[[nodiscard]] Result<ProgramFile> parse_program(const ReadBytes& read);
+// Reads as execve(2) of that platform would. Fails only as `read` does.
+[[nodiscard]] Result<ProgramFile> parse_program(const ReadBytes& read, const ProgramRules& rules);
 
 // The same for an open file.
-[[nodiscard]] Result<ProgramFile> read_program(int file);
+[[nodiscard]] Result<ProgramFile> read_program(int file, const ProgramRules& rules);
 
-// The interpreter of a "#!" line by the kernel's own grammar (fs/binfmt_script.c); `head` is the
-// beginning of the file, up to kProgramHeadBytes. nullopt: the kernel takes it for no script. A
-// carriage return is part of the name.
-[[nodiscard]] std::optional<std::string_view> script_interpreter(std::string_view head) noexcept;
+// The interpreter of a "#!" line by the kernel's own grammar (fs/binfmt_script.c; exec_shell_imgact
+// in bsd/kern/kern_exec.c); `head` is the beginning of the file, as much as the kernel looks at.
+// nullopt: the kernel takes it for no script. A carriage return is part of the name.
+[[nodiscard]] std::optional<std::string_view> script_interpreter(std::string_view head,
+                                                                 const ScriptRules& rules) noexcept;
 
 }  // namespace loom::guard

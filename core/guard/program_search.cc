@@ -1,7 +1,6 @@
 #include "guard/program_search.h"
 
 #include <loom/utf8.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,7 @@
 
 #include "guard/denial_of.h"
 #include "guard/exec_denial.h"
+#include "guard/file_system.h"
 #include "guard/user_access.h"
 #include "guard/walk.h"
 
@@ -103,17 +103,12 @@ Judged<Landing> find_by_name(const Guard& guard, std::string_view argv0) {
   return tl::unexpected(not_found(argv0, " on the search path", ENOENT));
 }
 
-bool forbids_execution(int handle) {
-  struct statvfs about {};
-  return ::fstatvfs(handle, &about) == 0 && (about.f_flag & ST_NOEXEC) != 0;
-}
-
 }  // namespace
 
 std::optional<std::string> why_not_runnable(const Landing& landing) {
   if (landing.kind() == ObjectKind::kDirectory) return "is a directory";
   if (landing.kind() != ObjectKind::kRegular) return "is no regular file";
-  if (forbids_execution(landing.object())) return "lies on a file system mounted noexec";
+  if (is_mounted_noexec(landing.object())) return "lies on a file system mounted noexec";
   if (!user_may(landing.object(), X_OK)) return "may not be executed by this user";
   return std::nullopt;
 }

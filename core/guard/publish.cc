@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <loom/check.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,10 +51,8 @@ std::optional<std::string> random_characters() {
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   std::string text;
   while (text.size() < kRandomCharacters) {
-    std::array<unsigned char, 64> random{};  // getrandom(2) gives up to 256 bytes whole
-    if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-      return std::nullopt;
-    }
+    std::array<unsigned char, 64> random{};  // getentropy(3) gives up to 256 bytes
+    if (::getentropy(random.data(), random.size()) != 0) return std::nullopt;
     for (const unsigned char byte : random) {
       const unsigned index = byte & 63U;  // evenly: what is past the alphabet is thrown away
       if (index < kAlphabet.size() && text.size() < kRandomCharacters) text += kAlphabet[index];
@@ -106,8 +103,8 @@ PublishResult put_in_place(const Landing& target, const std::string& sibling, bo
     return refused_by_system(target, PublishStep::kReplace, errno);
   }
   if (!durable) return {};
-  const UniqueFd directory(
-      ::openat(target.parent(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // O_PATH has no fsync
+  const UniqueFd directory(::openat(
+      target.parent(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));  // the handle has no fsync
   if (!directory || uninterrupted([&] { return ::fsync(directory.get()); }) != 0) {
     return refused_by_system(target, PublishStep::kReplace, errno);
   }

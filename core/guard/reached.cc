@@ -52,7 +52,7 @@ WalkResult<std::optional<Reached>> reach(const AbsolutePath& path, LinksOnTheWay
     if (absent) return std::optional<Reached>();
     return tl::unexpected(landed.error());
   }
-  if (!walk.landed_on_directory() && !walk.object()) return std::optional<Reached>();
+  if (!walk.landed_on_directory() && !walk.landed_on_object()) return std::optional<Reached>();
   return std::optional(reached_by(walk));
 }
 

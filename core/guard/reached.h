@@ -14,7 +14,7 @@ namespace loom::guard {
 // An object with everything that the law asks about it.
 struct Reached {
   law::Subject subject;  // the inside of a directory; a file, whatever else it is
-  UniqueFd handle;       // O_PATH
+  UniqueFd handle;       // nothing is read through it
   struct stat about {};
 };
 

@@ -1,29 +1,19 @@
 #include "guard/reopen.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <loom/utf8.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <cerrno>
 #include <string>
 #include <utility>
 
+#include "guard/file_system.h"
 #include "guard/open_without_links.h"
 #include "guard/system_error.h"
 
 namespace loom::guard {
 namespace {
-
-bool on_autofs(int handle) {
-  struct statfs about {};
-  return ::fstatfs(handle, &about) == 0 && about.f_type == AUTOFS_SUPER_MAGIC;
-}
-
-bool same_object(const struct stat& about, const FileIdentity& identity) {
-  return about.st_dev == identity.device && about.st_ino == identity.inode;
-}
 
 tl::unexpected<Error> redirected(const AbsolutePath& path, const std::string& why) {
   return fail(ErrorCode::kDenied, "redirected: " + escaped(path.str()) + ' ' + why);
@@ -48,9 +38,10 @@ Result<UniqueFd> reopen(const AbsolutePath& real, const FileIdentity& frozen) {
     if (::fstat(handle.get(), &about) != 0) {
       return system_error("reopen " + escaped(real.str()), errno);
     }
-    if (same_object(about, frozen)) return handle;
+    if (identity_of(about) == frozen) return handle;
     // O_PATH alone does not make an automounter mount; asking for a directory does.
-    if (!S_ISDIR(about.st_mode) || !on_autofs(handle.get())) break;
+    if (!S_ISDIR(about.st_mode)) break;
+    if (file_system_of(handle.get()) != FileSystemKind::kAutomount) break;
   }
   return redirected(real, "is another object now");
 }

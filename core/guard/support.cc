@@ -11,6 +11,7 @@
 #include "guard/denial_of.h"
 #include "guard/exec_denial.h"
 #include "guard/file_system.h"
+#include "guard/forwarding.h"
 #include "guard/open_without_links.h"
 #include "guard/program_search.h"
 #include "guard/subject_of.h"
@@ -61,6 +62,9 @@ bool is_in_a_system_root(const Guard& guard, const AbsolutePath& real) {
 // --- what a program needs
 // --------------------------------------------------------------------------
 
+// A stub starts a tool, and the tool's shell what was chosen for it.
+constexpr int kMaxForwards = 2;
+
 enum class Role : std::uint8_t { kInterpreter, kLinker };
 
 std::string_view role_name(Role role) noexcept {
@@ -105,6 +109,9 @@ class SupportSearch {
   [[nodiscard]] bool is_added(const Landing& landed) const;
   [[nodiscard]] bool may_support(const Need& need, const Landing& landed);
   [[nodiscard]] Judged<Landing> satisfy(const Need& need);
+  [[nodiscard]] Judged<void> follow_forwarding(const Landing& program, int steps);
+  [[nodiscard]] Judged<void> follow_to(const Landing& program, const std::string& target,
+                                       int steps);
   [[nodiscard]] Judged<ProgramFile> format_of(const Need& need, Landing& interpreter) const;
 
   const Guard* guard_;
@@ -210,7 +217,7 @@ Judged<ProgramFile> SupportSearch::format_of(const Need& need, Landing& interpre
   const auto file = interpreter.read();
   if (!file)
     return refused(need, not_admitted(need.role), "cannot be read", file.error().sys_errno);
-  auto format = read_program(file->get());
+  auto format = read_program(file->get(), guard_->programs());
   if (!format) {
     return refused(need, not_admitted(need.role), "cannot be read", format.error().sys_errno);
   }
@@ -221,19 +228,46 @@ Judged<ProgramFile> SupportSearch::format_of(const Need& need, Landing& interpre
 Judged<void> SupportSearch::follow(ProgramFile file) {
   const Landing* by = program_;
   std::optional<Landing> held;
+  const std::size_t most = guard_->programs().script.max_scripts;
   for (std::size_t scripts = 0; file.format == ProgramFormat::kScript; ++scripts) {
     const Need need{.by = by, .name = *file.needs, .role = Role::kInterpreter};
-    if (scripts == kMaxScripts) {
-      return refused(need, "too_many_interpreters", "would be the sixth script in a row", ELOOP);
+    if (scripts == most) {
+      return refused(need, "too_many_interpreters",
+                     "would be one script more in a row than the " + std::to_string(most) +
+                         " that the kernel follows",
+                     ELOOP);
     }
     LOOM_TRY(Landing interpreter, satisfy(need));
     LOOM_TRY(file, format_of(need, interpreter));
     held = std::move(interpreter);
     by = &*held;
   }
+  LOOM_TRY_VOID(follow_forwarding(*by, kMaxForwards));
   if (!file.needs) return {};
   LOOM_TRY_VOID(satisfy({.by = by, .name = *file.needs, .role = Role::kLinker}));
   return {};
+}
+
+// What the program starts in its own place, whatever its arguments are. Only one of the system's
+// is known to do nothing else.
+Judged<void> SupportSearch::follow_forwarding(const Landing& program, int steps) {
+  const auto& forwarding = guard_->programs().forwarding;
+  if (steps == 0 || !forwarding || !is_system_authored(*guard_, program)) return {};
+  for (const std::string& target : forwarding_targets(*forwarding, program.real())) {
+    LOOM_TRY_VOID(follow_to(program, target, steps));
+  }
+  return {};
+}
+
+// A tool can be a script, and its interpreter the shell.
+Judged<void> SupportSearch::follow_to(const Landing& program, const std::string& target,
+                                      int steps) {
+  LOOM_TRY(Landing landed, satisfy({.by = &program, .name = target, .role = Role::kInterpreter}));
+  LOOM_TRY(const ProgramFile file, format_of({.by = &program, .name = target}, landed));
+  if (file.format != ProgramFormat::kScript) return {};
+  LOOM_TRY(const Landing interpreter,
+           satisfy({.by = &landed, .name = *file.needs, .role = Role::kInterpreter}));
+  return follow_forwarding(interpreter, steps - 1);
 }
 
 bool SupportSearch::is_added(const Landing& landed) const {
@@ -245,6 +279,7 @@ bool SupportSearch::is_added(const Landing& landed) const {
 void SupportSearch::add_linkers() {
   LinkerNames* const names = std::exchange(unlisted_, nullptr);
   if (names == nullptr || !supports() || !guard_->snapshot().exec().is_restrictive()) return;
+  if (!guard_->programs().linker_is_a_program) return;
   for (const std::string& name : names->find()) {
     const auto landed = walk(name);
     if (!landed || landed->kind() != ObjectKind::kRegular || is_added(*landed)) continue;

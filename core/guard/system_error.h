@@ -10,8 +10,12 @@ namespace loom::guard {
 
 // The kernel's words for an errno.
 [[nodiscard]] inline std::string errno_words(int error) {
+#ifdef __APPLE__
+  return ::strerror(error);  // one thread
+#else
   const char* const words = ::strerrordesc_np(error);
   return words != nullptr ? std::string(words) : "error " + std::to_string(error);
+#endif
 }
 
 // kSystem, "<what>: <the kernel's words>".

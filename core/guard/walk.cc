@@ -4,8 +4,8 @@
 
 namespace loom::guard {
 
-WalkResult<Landing> walk(std::string_view path, WalkOptions options) {
-  PathWalk steps(options);
+WalkResult<Landing> walk(std::string_view path, WalkOptions options, const WalkCalls& calls) {
+  PathWalk steps(options, calls);
   LOOM_TRY_VOID(steps.run(path));
   return Landing::make(path, std::move(steps));
 }

@@ -9,10 +9,11 @@
 namespace loom::guard {
 
 // Walks a path as somebody wrote it: absolute, at most 4,095 bytes; ".." leaves the directory that
-// the walk is in, a final "/" or "/." asks for a directory. Nothing is opened but names (O_PATH).
+// the walk is in, a final "/" or "/." asks for a directory. Nothing is opened but names.
 // A landing on procfs is kPseudoFs.
 //
 // May wait for a network file system or an automounter that does not answer.
-[[nodiscard]] WalkResult<Landing> walk(std::string_view path, WalkOptions options = {});
+[[nodiscard]] WalkResult<Landing> walk(std::string_view path, WalkOptions options = {},
+                                       const WalkCalls& calls = system_walk_calls());
 
 }  // namespace loom::guard

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "host/errno_text.h"
+#include "host/shared_terminal.h"
 
 namespace loom::host {
 
@@ -30,8 +31,8 @@ Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
   if (S_ISSOCK(about.st_mode)) {
     sink.way_ = Way::kSocket;
   } else if (S_ISCHR(about.st_mode) && ::isatty(fd) == 1) {
-    sink.own_.reset(::open(again.c_str(), kAgain));
-    sink.way_ = sink.own_ ? Way::kOwnDevice : Way::kSharedPipe;
+    if (!is_terminal_master(fd)) sink.own_.reset(::open(again.c_str(), kAgain));
+    sink.way_ = sink.own_ ? Way::kOwnDevice : Way::kSharedTerminal;
   } else if (S_ISFIFO(about.st_mode)) {
     sink.own_.reset(::open(again.c_str(), kAgain));
     sink.way_ = sink.own_ ? Way::kOwnPipe : Way::kSharedPipe;
@@ -117,6 +118,8 @@ ssize_t ByteSink::write_piece(ByteView bytes) const {
       return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     case Way::kSharedPipe:
       return write_when_ready(bytes);
+    case Way::kSharedTerminal:
+      return write_shared_terminal(*syscalls_, fd_, bytes);
     case Way::kOwnPipe:
     case Way::kOwnDevice:
     case Way::kPlain:
@@ -125,8 +128,7 @@ ssize_t ByteSink::write_piece(ByteView bytes) const {
   return syscalls_->write(poll_fd(), bytes.data(), bytes.size());
 }
 
-// A pipe that polls writable takes PIPE_BUF bytes without waiting (pipe(7)), and so does a
-// terminal.
+// A pipe that polls writable takes PIPE_BUF bytes without waiting (pipe(7)).
 ssize_t ByteSink::write_when_ready(ByteView bytes) const {
   pollfd ready{.fd = fd_, .events = POLLOUT, .revents = 0};
   const int count = syscalls_->poll(&ready, 1, 0);

@@ -13,8 +13,11 @@
 namespace loom::host {
 
 // Writes a stream of bytes to a descriptor that somebody else reads, without ever blocking and
-// without changing flags that other processes share: a pipe is reopened for a description of its
-// own, a socket is written with MSG_DONTWAIT, a regular file or device is written as it is.
+// without changing flags that other processes share: a pipe or a terminal is reopened for a
+// description of its own, a socket is written with MSG_DONTWAIT, a regular file or device is
+// written as it is. A pipe or a terminal that may not be reopened (it is another user's, or a
+// pseudo-terminal's controlling side) gets small pieces, each after a poll. Only such a terminal
+// can hold flush up, for kSharedTerminalPatience, when it stops taking output just after the poll.
 class ByteSink {
  public:
   static constexpr int kPipeBytes = 1 << 18;  // what a pipe is asked to hold
@@ -47,6 +50,7 @@ class ByteSink {
     kOwnPipe,     // a non-blocking description of our own
     kOwnDevice,   // the same for a terminal, which may stop taking output (Ctrl-S)
     kSharedPipe,  // somebody else's pipe that we may not reopen: small pieces, each after a poll
+    kSharedTerminal,  // the same for a terminal (shared_terminal.h)
     kSocket,
     kPlain,
   };

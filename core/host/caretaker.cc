@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "host/caretaker_codec.h"
@@ -173,6 +174,16 @@ void MadeNames::lend(CaretakerVerb verb, int fd) const noexcept {
   const CaretakerHead head{.verb = verb, .more = 0, .run = run_, .registered_ns = 0};
   static_cast<void>(
       send_packet(kChannel, caretaker_->socket_.get(), head_bytes(head), {}, fd).has_value());
+}
+
+Result<void> MadeNames::guard_scratch(const AbsolutePath& directory) const {
+  const CaretakerHead head{
+      .verb = CaretakerVerb::kScratch, .more = 0, .run = run_, .registered_ns = 0};
+  LOOM_TRY_VOID(send_patiently(caretaker_->socket_.get(), head,
+                               std::as_bytes(std::span(directory.str())), kMakePatienceMs));
+  LOOM_TRY(const auto answer, caretaker_->receive(run_, kMakePatienceMs));
+  if (!answer) return silent();
+  return {};
 }
 
 void MadeNames::meet_process_one(int pidfd) const noexcept {

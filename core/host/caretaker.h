@@ -48,6 +48,8 @@ class Caretaker : public std::enable_shared_from_this<Caretaker> {
   Caretaker(pid_t pid, UniqueFd pidfd, UniqueFd socket)
       : pid_(pid), pidfd_(std::move(pidfd)), socket_(std::move(socket)) {}
   [[nodiscard]] Result<void> ask_for(std::uint64_t run, const std::vector<WantedName>& names) const;
+  // Outside of Linux: begins a run, or adds a directory to it.
+  [[nodiscard]] Result<void> ask(std::uint64_t run, const std::string* directory) const;
   [[nodiscard]] Result<std::vector<FileIdentity>> await_identities(std::uint64_t run) const;
   // The next part of the answer about `run`; those about others, given up earlier, are dropped.
   // Nothing when there is none and we shall not wait, or when `patience` is over.
@@ -73,6 +75,12 @@ class MadeNames {
   // Of the placeholders, in the order asked for.
   [[nodiscard]] const std::vector<FileIdentity>& identities() const noexcept { return identities_; }
 
+  // Before that directory is made, and before the run's first process registers: the caretaker
+  // removes it, with everything in it and following no link, once the run is released or the helper
+  // is gone (host/private_scratch.h, which says what it takes for a private scratch). Fails with
+  // kSystem when the caretaker does not take it in; then nothing may be made.
+  [[nodiscard]] Result<void> guard_scratch(const AbsolutePath& directory) const;
+
   // For SpawnRequest: where the run's first process registers, and as what. Borrowed.
   [[nodiscard]] int registration_fd() const noexcept { return caretaker_->socket_.get(); }
   [[nodiscard]] std::uint64_t run() const noexcept { return run_; }
@@ -92,8 +100,9 @@ class MadeNames {
   // Whether there are names, which its locks protect.
   [[nodiscard]] bool needs_caretaker() const noexcept { return !identities_.empty(); }
   [[nodiscard]] bool has_caretaker() const noexcept { return caretaker_->is_alive(); }
-  // Becomes readable when the caretaker has ended. Its locks ended with it, so from then on the
-  // names are any helper's to remove. Borrowed.
+  // Becomes readable when the caretaker has ended (outside of Linux: when it may have, so ask
+  // has_caretaker, which also makes it unreadable again). Its locks ended with it, so from then on
+  // the names are any helper's to remove. Borrowed.
   [[nodiscard]] int end_fd() const noexcept { return caretaker_->pidfd_.get(); }
   // Becomes readable when there may be an answer. Borrowed.
   [[nodiscard]] int answer_fd() const noexcept { return caretaker_->socket_.get(); }

@@ -11,6 +11,7 @@ enum class CaretakerVerb : std::uint32_t {
   kProcessOne,  // of the helper, with a pidfd of the jail's process 1; nobody answers
   kView,        // of the helper, with the jail's mount namespace; nobody answers
   kRelease,     // of the helper: the run has ended, its names may go; answered
+  kScratch,     // of the helper: a directory to remove after the run, as plain text; answered
 };
 
 // The first bytes of every message to the caretaker; names follow in msgpack. A struct will do:

@@ -28,6 +28,8 @@
 #include "host/held_names.h"
 #include "host/launched_jail.h"
 #include "host/packet_socket.h"
+#include "host/private_scratch.h"
+#include "host/scratch_remnants.h"
 
 namespace loom::host {
 
@@ -79,7 +81,9 @@ class Caretaker {
     for (auto& [number, run] : runs_) {
       static_cast<void>(run.jail.kill_and_await(Clock::now() + kEndPatience));
       if (run.names) static_cast<void>(remove(std::move(*run.names)));
+      if (run.scratch) static_cast<void>(remove_private_scratch(*run.scratch));
     }
+    scratches_.remove();
     while (!waiting_.empty()) {
       std::this_thread::sleep_until(next_try_);
       try_again();
@@ -90,6 +94,7 @@ class Caretaker {
   struct Run {
     std::vector<WantedName> wanted{};  // until the list is complete
     std::optional<HeldNames> names{};
+    std::optional<AbsolutePath> scratch{};
     LaunchedJail jail{};
   };
   // Of a run that is over: what somebody else had locked.
@@ -132,9 +137,23 @@ class Caretaker {
         if (run != runs_.end()) run->second.jail.meet_view(std::move(received.lent));
         return;
       }
+      case CaretakerVerb::kScratch:
+        return guard_scratch(head->run, rest);
       case CaretakerVerb::kRelease:
         return release(head->run);
     }
+  }
+
+  void guard_scratch(std::uint64_t number, ByteView text) {
+    const auto run = runs_.find(number);
+    auto path = AbsolutePath::parse(as_text(text));
+    if (run == runs_.end() || !path || path->is_root()) {
+      return answer(
+          {.run = number, .more = 0, .failed = 1},
+          encode_error({.code = ErrorCode::kInvalidRequest, .message = "caretaker: no scratch"}));
+    }
+    run->second.scratch = std::move(*path);
+    answer({.run = number, .more = 0, .failed = 0}, {});
   }
 
   void make(const CaretakerHead& head, ByteView part) {
@@ -175,6 +194,7 @@ class Caretaker {
     if (!run.jail.await_end(Clock::now() + kReleasePatience)) {
       problems.emplace_back("the jail did not end within 1.5 s of the kill");
     }
+    if (run.scratch) scratches_.begin(*run.scratch);
     if (!run.names) return problems;
     const std::size_t waited_before = waiting_.size();
     for (std::string& problem : remove(std::move(*run.names))) {
@@ -251,6 +271,7 @@ class Caretaker {
   mode_t creation_mask_;
   const Syscalls& syscalls_;
   std::map<std::uint64_t, Run> runs_;
+  ScratchRemnants scratches_;
   std::vector<Waiting> waiting_;
   milliseconds pause_ = kFirstPause;
   Clock::time_point next_try_{};

@@ -61,6 +61,8 @@ struct ChildSpec {
   pid_t parent;          // the helper; a child whose parent is another by now exits
   bool die_with_parent;  // SIGKILL when the helper dies; a launcher arms that itself
   int report_fd;         // close-on-exec; a successful exec closes it, which is the good news
+  // Where no call marks a range of descriptors: the highest one open when this process was made.
+  int highest_descriptor;
 };
 static_assert(std::is_trivially_copyable_v<ChildSpec>);
 

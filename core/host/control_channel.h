@@ -19,7 +19,9 @@ struct ControlPair {
 struct ReceivedControl {
   bool closed = false;                                   // end of file
   std::optional<ControlMessage> message = std::nullopt;  // nothing and not closed: try again later
-  pid_t sender = 0;  // of `message`, by the kernel's word, in our pid namespace
+  // Of `message`, by the kernel's word, in our pid namespace; 0 where the kernel does not say (any
+  // but Linux).
+  pid_t sender = 0;
 };
 [[nodiscard]] Result<ReceivedControl> receive_control(int host_end);
 

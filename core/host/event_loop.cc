@@ -78,7 +78,8 @@ Result<std::vector<EventLoop::Ready>> EventLoop::wait() {
     polled.push_back(pollfd{.fd = watch.fd, .events = watch.events, .revents = 0});
     ready.push_back(Ready{.generation = watch.generation, .revents = 0});
   }
-  const int count = syscalls_->poll(polled.data(), polled.size(), poll_timeout_ms());
+  const int count =
+      syscalls_->poll(polled.data(), static_cast<nfds_t>(polled.size()), poll_timeout_ms());
   const int error = errno;
   if (count < 0 && error != EINTR) {
     return fail(ErrorCode::kSystem, "poll: " + errno_text(error), error);

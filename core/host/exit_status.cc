@@ -36,18 +36,29 @@ ExitStatus from_wait_status(int status) noexcept {
   return ExitStatus{.code = WEXITSTATUS(status), .signal = 0};
 }
 
-}  // namespace
-
-Result<std::optional<ExitStatus>> reap_if_ended(int pidfd) {
+// As waitid(2); process 0 while the one behind `pidfd` runs.
+Result<siginfo_t> ask_about(int pidfd, int flags) {
   siginfo_t info{};
   int result = -1;
   do {
-    result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG);
+    result = ::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG | flags);
   } while (result != 0 && errno == EINTR);
   if (result != 0) {
     const int error = errno;
     return fail(ErrorCode::kSystem, "wait for a process: " + errno_text(error), error);
   }
+  return info;
+}
+
+}  // namespace
+
+Result<bool> has_ended(int pidfd) {
+  LOOM_TRY(const siginfo_t info, ask_about(pidfd, WNOWAIT));
+  return info.si_pid != 0;
+}
+
+Result<std::optional<ExitStatus>> reap_if_ended(int pidfd) {
+  LOOM_TRY(const siginfo_t info, ask_about(pidfd, 0));
   if (info.si_pid == 0) return std::optional<ExitStatus>();
   if (info.si_code == CLD_EXITED) {
     return std::optional(ExitStatus{.code = info.si_status, .signal = 0});

@@ -11,7 +11,14 @@ struct ExitStatus {
   int signal = 0;  // the signal it died of, else 0
 };
 
-// Reaps the child behind `pidfd`; nothing when it still runs.
+// Whether the child behind `pidfd` has ended. Does not reap: until reap_if_ended its number, and
+// with it its group's, stays its own. Outside of Linux `pidfd` becomes readable whenever any child
+// may have ended, so whoever is woken asks this before doing anything about an end; where it was
+// another's, asking also makes it unreadable until the next.
+[[nodiscard]] Result<bool> has_ended(int pidfd);
+
+// Reaps the child behind `pidfd`; nothing when it still runs. Outside of Linux a second reaping is
+// an error too, and `pidfd` then stays readable.
 [[nodiscard]] Result<std::optional<ExitStatus>> reap_if_ended(int pidfd);
 
 // How a process that is not our child ended, from a pidfd taken while it lived (PIDFD_GET_INFO with
@@ -20,6 +27,8 @@ struct ExitStatus {
 [[nodiscard]] std::optional<ExitStatus> foreign_exit_status(int pidfd);
 
 // A pidfd for a process that cannot end meanwhile (it waits for us); close-on-exec, the caller's.
+// Outside of Linux only for our own children (kUnsupported otherwise, also for the sender 0 that a
+// control channel there speaks of).
 [[nodiscard]] Result<int> open_pidfd(int pid);
 
 }  // namespace loom::host

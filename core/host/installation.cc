@@ -1,50 +1,36 @@
 #include "host/installation.h"
 
 #include <loom/utf8.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
 #include <cerrno>
-#include <climits>
+#include <string_view>
 
 #include "host/errno_text.h"
+#include "host/own_executable.h"
 
 namespace loom::host {
 
 namespace {
 
-constexpr const char* kDefaultBackend =
-#if defined(__linux__)
-    "bwrap";
-#elif defined(__APPLE__)
-    "seatbelt";
-#else
-    "unsupported";
-#endif
+constexpr const char* kDefaultBackend = LOOM_DEFAULT_BACKEND;  // of the sources that make the host
+
+constexpr std::string_view kBackends = "/lib/loom-exec/backends";
+constexpr const char* kLibexec = "/libexec/loom-exec";
 
 std::string parent_of(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
 }
 
-std::string below(const std::string& directory, const char* rest) {
-  return (directory == "/" ? "" : directory) + rest;
+std::string below(const std::string& directory, std::string_view rest) {
+  return std::string(directory == "/" ? "" : directory).append(rest);
 }
 
 }  // namespace
 
 Result<Installation> find_installation() {
-  std::array<char, PATH_MAX> text{};
-  const ssize_t size = ::readlink("/proc/self/exe", text.data(), text.size());
-  if (size <= 0) {
-    const int error = errno;
-    return fail(ErrorCode::kSystem, "find the own executable: /proc/self/exe: " + errno_text(error),
-                error);
-  }
-  std::string executable(text.data(), static_cast<std::size_t>(size));
+  LOOM_TRY(std::string executable, own_executable());
   // The kernel marks a removed file in the text itself, and its neighbours may be anybody's by now.
   if (::access(executable.c_str(), F_OK) != 0) {
     const int error = errno;
@@ -53,8 +39,8 @@ Result<Installation> find_installation() {
   }
   const std::string prefix = parent_of(parent_of(executable));
   return Installation{.executable = std::move(executable),
-                      .backend_directory = below(prefix, "/lib/loom-exec/backends"),
-                      .libexec_directory = below(prefix, "/libexec/loom-exec")};
+                      .backend_directory = below(prefix, kBackends),
+                      .libexec_directory = below(prefix, kLibexec)};
 }
 
 Result<std::string> backend_file(const Installation& installation, const std::string& wanted) {
@@ -68,18 +54,22 @@ Result<std::string> backend_file(const Installation& installation, const std::st
   return installation.backend_directory + "/" + name + ".so";
 }
 
-HostFacts machine_facts() {
-  HostFacts facts;
-  utsname name{};
-  if (::uname(&name) == 0) {
-    facts.os = name.sysname;
-    std::transform(facts.os.begin(), facts.os.end(), facts.os.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    facts.machine = name.machine;
+std::vector<std::string> piece_directories(const Installation& installation,
+                                           const std::string& backend_file) {
+  std::vector<std::string> directories;
+  const std::string folder = parent_of(backend_file);
+  if (folder.ends_with(kBackends)) {
+    const std::string prefix = folder.substr(0, folder.size() - kBackends.size());
+    directories.push_back(prefix + kLibexec);
   }
-  facts.uid = ::getuid();
-  facts.gid = ::getgid();
-  return facts;
+  if (directories.empty() || directories.front() != installation.libexec_directory) {
+    directories.push_back(installation.libexec_directory);
+  }
+  return directories;
+}
+
+std::string own_stage2_file(const Installation& installation) {
+  return installation.libexec_directory + "/" + kDefaultBackend + "-stage2";
 }
 
 }  // namespace loom::host

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <string>
 
+#include "host/add_seals.h"
 #include "host/errno_text.h"
 
 namespace loom::host {
@@ -22,7 +22,6 @@ constexpr unsigned kMfdExec = 0x0010;
 constexpr int kSealExec = 0x0020;
 
 constexpr std::size_t kCopyBytes = 8u << 20;
-constexpr std::size_t kFirstReadBytes = 64u << 10;
 
 enum class Use : unsigned char { kData, kProgram };
 
@@ -64,9 +63,9 @@ Result<void> seal(int file, const char* name, Use use) {
     return step_failed(name, "change mode", errno);
   }
   const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-  if (::fcntl(file, F_ADD_SEALS, seals | kSealExec) == 0) return {};
-  if (errno != EINVAL) return step_failed(name, "seal", errno);
-  if (::fcntl(file, F_ADD_SEALS, seals) != 0) return step_failed(name, "seal", errno);
+  int error = add_seals(file, seals | kSealExec);
+  if (error == EINVAL) error = add_seals(file, seals);
+  if (error != 0) return step_failed(name, "seal", error);
   return {};
 }
 
@@ -102,34 +101,6 @@ Result<UniqueFd> make_executable_copy(const char* name, int file, std::size_t ma
   LOOM_TRY_VOID(seal(copy.get(), name, Use::kProgram));
   if (::lseek(copy.get(), 0, SEEK_SET) != 0) return step_failed(name, "rewind", errno);
   return copy;
-}
-
-Result<Bytes> read_all(int fd, std::size_t max_bytes, const char* what, bool cut_at_limit) {
-  Bytes bytes;
-  std::size_t used = 0;
-  for (;;) {
-    // One byte more than allowed is asked for: it tells "exactly the limit" from "too much".
-    if (used == bytes.size()) {
-      bytes.resize(
-          std::min(std::max(kFirstReadBytes, 2 * used), max_bytes + (cut_at_limit ? 0 : 1)));
-    }
-    if (used == bytes.size()) break;
-    const ssize_t got = ::read(fd, bytes.data() + used, bytes.size() - used);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const int error = errno;
-      return fail(ErrorCode::kSystem, "read " + std::string(what) + ": " + errno_text(error),
-                  error);
-    }
-    if (got == 0) break;
-    used += static_cast<std::size_t>(got);
-    if (used > max_bytes) {
-      return fail(ErrorCode::kInvalidRequest,
-                  std::string(what) + ": more than " + std::to_string(max_bytes) + " bytes");
-    }
-  }
-  bytes.resize(used);
-  return bytes;
 }
 
 }  // namespace loom::host

@@ -10,10 +10,15 @@ namespace loom::host {
 
 // A memory file with exactly these bytes, sealed against every change, offset 0, close-on-exec.
 // `name` shows in /proc/*/fd only; it is a constant, never a path or a word of a policy.
+//
+// Where there are no memory files (any system but Linux) it is something else that gives the bytes
+// to one reader once, from the first to the last and then the end, without anybody having to write
+// meanwhile; nobody can change them on the way.
 [[nodiscard]] Result<UniqueFd> make_memory_file(const char* name, ByteView bytes);
 
 // A sealed, executable copy of the file behind `file` (read from its start, at most `max_bytes`).
-// Fails with kUnsupported where the system forbids executable memory files (vm.memfd_noexec).
+// Fails with kUnsupported where the system forbids executable memory files (vm.memfd_noexec), or
+// has none.
 [[nodiscard]] Result<UniqueFd> make_executable_copy(const char* name, int file,
                                                     std::size_t max_bytes);
 

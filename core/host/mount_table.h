@@ -44,6 +44,7 @@ class MountTable {
   [[nodiscard]] static Result<MountTable> open(int pid);
   [[nodiscard]] Result<std::vector<std::string>> mount_points() const;
   [[nodiscard]] Result<std::vector<MountRow>> rows() const;
+  [[nodiscard]] Result<Bytes> text() const { return read(); }
   // For poll(2): POLLPRI once the table is another than at the open, or the last poll.
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
   [[nodiscard]] Result<std::vector<std::string>> mount_points_of_type(std::string_view type) const;

@@ -24,6 +24,8 @@ class NameWatch {
 
   // Paths whose name, or that of a directory above, was touched since open. Sorted. Does not wait.
   [[nodiscard]] std::set<AbsolutePath> changed();
+  // For poll(2): readable once something happened that changed() looks through.
+  [[nodiscard]] int fd() const noexcept { return queue_.get(); }
 
  private:
   explicit NameWatch(UniqueFd queue) : queue_(std::move(queue)) {}

@@ -4,6 +4,7 @@
 #include <loom/facts.h>
 #include <loom/result.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -46,10 +47,14 @@ class OwnMounts {
  public:
   // One system call when nothing changed. The first call opens the table. Valid until the next.
   [[nodiscard]] Result<const ReachableMounts*> now();
+  // How often the table was read: two equal numbers, each asked for after now(), and no mount came
+  // or went between, not even for a moment.
+  [[nodiscard]] std::uint64_t readings() const noexcept { return readings_; }
 
  private:
   std::optional<MountTable> table_;
   std::optional<ReachableMounts> mounts_;
+  std::uint64_t readings_ = 0;
 };
 
 }  // namespace loom::host

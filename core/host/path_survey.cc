@@ -95,7 +95,7 @@ std::optional<PathFact> PathSurveyor::look_in(Directory& parent, const AbsoluteP
   if (parent.automount) return std::nullopt;
   fact.parent_identity = identity_of(parent.about);
   const char* const name = name_in_parent(path);
-  if (::fstatat(parent.handle.get(), name, &about, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0) {
+  if (::fstatat(parent.handle.get(), name, &about, guard::kLookOnly) != 0) {
     fact.error = parent.placeholder ? ENOENT : errno;
     return fact;
   }
@@ -147,7 +147,7 @@ bool PathSurveyor::is_automount_in(const Directory& parent, const char* name,
                                    const struct stat& about) {
   if (!guard::may_be_automount(about) || about.st_dev == parent.about.st_dev) return false;
   if (std::find(ordinary_.begin(), ordinary_.end(), about.st_dev) != ordinary_.end()) return false;
-  const UniqueFd handle(::openat(parent.handle.get(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd handle = guard::open_handle(parent.handle.get(), name);
   return handle && is_automount(handle.get(), about);
 }
 
@@ -160,7 +160,8 @@ PathFact PathSurveyor::walk(const AbsolutePath& path) {
 }
 
 PathFact PathSurveyor::look(const AbsolutePath& path) {
-  auto quick = look_in_one_step(path);
+  // A name that was not asked of its directory may be another spelling of what is there.
+  auto quick = guard::kNamesHaveSpellings ? std::nullopt : look_in_one_step(path);
   PathFact fact = quick ? std::move(*quick) : walk(path);
   note(fact.real);
   return fact;

@@ -1,20 +1,21 @@
 #include "host/pinned_program.h"
 
-#include <fcntl.h>
 #include <loom/digest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <optional>
 #include <utility>
 
+#include "guard/file_system.h"
+#include "host/descriptors.h"
 #include "host/errno_text.h"
 #include "host/memory_file.h"
 #include "host/path_survey.h"
+#include "host/program_handle.h"
+#include "host/trusted_file.h"
 
 namespace loom::host {
 
@@ -29,9 +30,9 @@ PinnedProgram absent(std::string reason) {
 }
 
 // Nothing, or why the file behind `handle` cannot be executed.
-std::optional<std::string> refusal(int handle, const struct stat& about) {
+std::optional<std::string> refusal(int handle, const std::string& path, const struct stat& about) {
   if (!S_ISREG(about.st_mode)) return "not a regular file";
-  if (::faccessat(handle, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) != 0) return errno_text(errno);
+  if (!may_access(handle, path, X_OK)) return errno_text(errno);
   return std::nullopt;
 }
 
@@ -42,50 +43,44 @@ std::int64_t nanoseconds(const timespec& time) noexcept {
 
 FileStamp stamp_of(const struct stat& about) noexcept {
   return {.size = static_cast<std::uint64_t>(about.st_size),
-          .modified_ns = nanoseconds(about.st_mtim),
-          .changed_ns = nanoseconds(about.st_ctim)};
+          .modified_ns = nanoseconds(modified_at(about)),
+          .changed_ns = nanoseconds(changed_at(about))};
 }
 
-// Nothing when it cannot be looked at any more.
+// Nothing when it cannot be looked at any more, or is not what would be executed.
 std::optional<FileStamp> stamp_now(const PinnedProgram& program) {
   struct stat about {};
   if (::fstat(program.handle.get(), &about) != 0) return std::nullopt;
+  if (runs_by_path()) {
+    struct stat named {};
+    const bool same = ::stat(program.fact.path.c_str(), &named) == 0 &&
+                      named.st_dev == about.st_dev && named.st_ino == about.st_ino;
+    if (!same) return std::nullopt;
+  }
   return stamp_of(about);
 }
 
-// Empty when it cannot be read, or is too large for a program. An O_PATH handle reads nothing
-// itself, hence the second opening.
+// Empty when it cannot be read, or is too large for a program.
 std::string digest_now(const PinnedProgram& program) {
-  const std::string link = "/proc/self/fd/" + std::to_string(program.handle.get());
-  const UniqueFd file(::open(link.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file = open_to_read(program.handle.get(), program.fact.path);
   if (!file) return {};
   const auto contents = read_all(file.get(), kMaxProgramBytes, "a pinned program");
   return contents ? sha256_hex(*contents) : std::string();
 }
 
-PinnedProgram pin(const std::string& path, int open_flags) {
-  UniqueFd handle(::open(path.c_str(), open_flags | O_CLOEXEC));
+PinnedProgram pin(const std::string& path, ProgramUse use) {
+  UniqueFd handle = open_program(path, use);
   if (!handle) return absent(path + ": " + errno_text(errno));
   struct stat about {};
   if (::fstat(handle.get(), &about) != 0) return absent(path + ": " + errno_text(errno));
-  if (const auto why = refusal(handle.get(), about)) return absent(path + ": " + *why);
+  if (const auto why = refusal(handle.get(), path, about)) return absent(path + ": " + *why);
   PinnedProgram program;
   program.fact.present = true;
   program.fact.path = path;
-  program.fact.identity = FileIdentity{.device = about.st_dev, .inode = about.st_ino};
+  program.fact.identity = guard::identity_of(about);
   program.stamp = stamp_of(about);
   program.handle = std::move(handle);
   return program;
-}
-
-// Where the object behind a handle lies, links resolved.
-std::optional<AbsolutePath> place_of(int handle) {
-  std::array<char, PATH_MAX> text;
-  const std::string link = "/proc/self/fd/" + std::to_string(handle);
-  const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
-  if (size <= 0) return std::nullopt;
-  auto path = AbsolutePath::parse(std::string_view(text.data(), static_cast<std::size_t>(size)));
-  return path ? std::optional(std::move(*path)) : std::nullopt;
 }
 
 // Security: a program found in a directory the command may write is a program the command chose.
@@ -109,12 +104,12 @@ class Search {
       return std::nullopt;
     }
     const std::string path = (directory->is_root() ? "" : directory->str()) + '/' + name;
-    PinnedProgram program = pin(path, O_PATH);
+    PinnedProgram program = pin(path, ProgramUse::kExecute);
     if (!program.handle) {
       if (::access(path.c_str(), F_OK) == 0) skip(path, "not an executable regular file");
       return std::nullopt;
     }
-    const auto place = place_of(program.handle.get());
+    const auto place = place_of(program.handle.get(), path);
     if (!place || is_excluded(*place)) {
       skip(path, "leads into a writable region");
       return std::nullopt;
@@ -146,7 +141,7 @@ class Search {
 
 PinnedProgram pin_launcher(const std::string& name, std::string_view search_path,
                            const std::vector<AbsolutePath>& excluded) {
-  if (name.starts_with('/')) return pin(name, O_PATH);
+  if (name.starts_with('/')) return pin(name, ProgramUse::kExecute);
   if (name.empty() || name.find('/') != std::string::npos) {
     return absent('"' + name + "\": neither a plain name nor an absolute path");
   }
@@ -161,9 +156,27 @@ PinnedProgram pin_launcher(const std::string& name, std::string_view search_path
   return absent(name + ": not found on the helper's PATH" + search.skipped());
 }
 
+// Security: it runs before anything is restricted. Not so for a launcher, which the operator's PATH
+// names.
 PinnedProgram find_stage2(const std::string& file) {
-  // O_NONBLOCK: a FIFO in this place must not make us wait for a writer.
-  return pin(file, O_RDONLY | O_NONBLOCK);
+  PinnedProgram program = pin(file, ProgramUse::kCopy);
+  if (!program.handle) return program;
+  struct stat about {};
+  if (::fstat(program.handle.get(), &about) != 0) return absent(file + ": " + errno_text(errno));
+  if (const auto why = distrust(about)) return absent(file + ": " + *why);
+  return program;
+}
+
+PinnedProgram find_stage2(const std::vector<std::string>& directories, const std::string& name) {
+  std::optional<PinnedProgram> nearest;
+  for (const std::string& directory : directories) {
+    const std::string file = directory + "/" + name;
+    PinnedProgram program = find_stage2(file);
+    struct stat about {};
+    if (program.fact.present || ::lstat(file.c_str(), &about) == 0) return program;
+    if (!nearest) nearest = std::move(program);
+  }
+  return std::move(nearest).value_or(absent(name + ": there is no place to look for it"));
 }
 
 Result<void> seal_stage2(PinnedProgram& program) {
@@ -204,8 +217,7 @@ bool is_ours_to_write(const PinnedProgram& program) {
   if (!program.handle || program.sealed || ::geteuid() == 0) return false;
   struct stat about {};
   if (::fstat(program.handle.get(), &about) != 0) return false;
-  return about.st_uid == ::geteuid() ||
-         ::faccessat(program.handle.get(), "", W_OK, AT_EMPTY_PATH | AT_EACCESS) == 0;
+  return about.st_uid == ::geteuid() || may_access(program.handle.get(), program.fact.path, W_OK);
 }
 
 }  // namespace loom::host

@@ -20,11 +20,12 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-// A program chosen once and executed by handle from then on. Without a handle, fact.present is
-// false and fact.reason says why.
+// A program chosen once and executed by handle from then on, or, on a system that executes nothing
+// by handle, by its path (program_handle.h). Without a handle, fact.present is false and
+// fact.reason says why.
 struct PinnedProgram {
   PieceFact fact;
-  UniqueFd handle;     // launcher: O_PATH of the file; stage 2: a sealed executable copy
+  UniqueFd handle;     // launcher: the file; stage 2: a sealed executable copy, where there is such
   FileStamp stamp;     // of the file, when it was opened or last found to be the same
   std::string digest;  // SHA-256 of its contents then, once it was taken; empty: not, or unreadable
   bool sealed = false;  // nobody can write to it
@@ -36,11 +37,16 @@ struct PinnedProgram {
 [[nodiscard]] PinnedProgram pin_launcher(const std::string& name, std::string_view search_path,
                                          const std::vector<AbsolutePath>& excluded);
 
-// Stage 2, still by the handle of its file: enough to say whether it is there.
+// Stage 2, still by the handle of its file: enough to say whether it is there. A file that somebody
+// else owns or may write to counts as absent, as it does for a backend.
 [[nodiscard]] PinnedProgram find_stage2(const std::string& file);
+// In the first of these directories that has such a name at all: one that may not be used does not
+// make way for another of the same name. Where none has it, the reason is about the first.
+[[nodiscard]] PinnedProgram find_stage2(const std::vector<std::string>& directories,
+                                        const std::string& name);
 // Exchanges the handle for a sealed copy, which nobody can rewrite. Before the first command runs.
-// Where executable memory files are forbidden the file itself stays, by handle. After an error the
-// handle is as it was, and a later try may succeed.
+// Where executable memory files are forbidden, or there are none, the file itself stays. After an
+// error the handle is as it was, and a later try may succeed.
 [[nodiscard]] Result<void> seal_stage2(PinnedProgram& program);
 
 // Takes the digest, unless the program is sealed or absent, cannot be read (mode 4711), or changed

@@ -191,10 +191,9 @@ UniqueFd open_process(const ProcessRow& row) noexcept {
   return now && now->birth == row.birth ? std::move(pidfd) : UniqueFd();
 }
 
-void signal_process(const ProcessRow& row, int signal) noexcept {
+bool signal_process(const ProcessRow& row, int signal) noexcept {
   const UniqueFd pidfd = open_process(row);
-  if (!pidfd) return;
-  ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0u);
+  return pidfd && ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal, nullptr, 0u) == 0;
 }
 
 }  // namespace loom::host

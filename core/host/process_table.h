@@ -40,8 +40,8 @@ struct NamespaceKinds {
 
 // A pidfd of exactly this process; nothing when it is gone, or its pid another's.
 [[nodiscard]] UniqueFd open_process(const ProcessRow& row) noexcept;
-// Sends `signal` to exactly this process: a pid that was reused meanwhile is left alone. Gone: no
-// error.
-void signal_process(const ProcessRow& row, int signal) noexcept;
+// Sends `signal` to exactly this process: a pid that was reused meanwhile is left alone. Whether it
+// was delivered; to a process that is gone it is not.
+bool signal_process(const ProcessRow& row, int signal) noexcept;
 
 }  // namespace loom::host

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -23,6 +24,12 @@ Result<UniqueFd> queue_signals(std::initializer_list<int> signals) {
   if (fd) return fd;
   const int error = errno;
   return fail(ErrorCode::kSystem, "signalfd: " + errno_text(error), error);
+}
+
+std::optional<int> take_queued_signal(int queue) noexcept {
+  signalfd_siginfo info{};
+  if (::read(queue, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
+  return static_cast<int>(info.ssi_signo);
 }
 
 }  // namespace loom::host

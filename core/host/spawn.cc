@@ -2,27 +2,23 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 
+#include "host/descriptors.h"
 #include "host/errno_text.h"
+#include "host/exit_status.h"
+#include "host/make_child.h"
 
 namespace loom::host {
 
 namespace {
 
-// The child calls a dozen functions, none deep, none recursive; measured use is under 1 KiB.
-constexpr std::size_t kChildStackBytes = 64u << 10;
-// For a child that was held, from the opening of its gate to its exec.
+// For a child that is waited for, from the opening of its gate, or its fork, to its exec.
 constexpr std::chrono::seconds kHeldPatience{5};
 
 tl::unexpected<Error> step_failed(const char* step, int error) {
@@ -93,55 +89,9 @@ Result<std::vector<FdMove>> lifted_moves(std::vector<FdMove> moves, Lifted& lift
   return moves;
 }
 
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() noexcept { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked(AllSignalsBlocked&&) = delete;
-  AllSignalsBlocked& operator=(AllSignalsBlocked&&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
-// The one place that makes processes.
-//
-// The child borrows our memory until it executes, on a stack of its own, while we stand still
-// (CLONE_VM and CLONE_VFORK, as posix_spawn does): nothing is copied, so the cost does not grow
-// with the helper. That is safe because the child only reads plain data and makes system calls,
-// signals stay blocked until no handler of ours is left in it, and descriptors, directory, limits
-// and dispositions are its own copies. What it does write is errno, which nobody reads across this
-// call.
-//
-// A gated child has a copy instead. The kernel kills everybody who shares the memory of a process
-// that meets its group's memory ceiling, and a child that executes in such a group may.
-Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls) {
-  alignas(64) static std::array<std::byte, kChildStackBytes> stack;
-  const int flags = (spec.gate < 0 ? CLONE_VM | CLONE_VFORK : 0) | CLONE_PIDFD | SIGCHLD;
-  int pidfd = -1;
-  pid_t pid = -1;
-  int error = 0;
-  {
-    const AllSignalsBlocked blocked;
-    pid = syscalls.clone(&child_entry, stack.data() + stack.size(), flags, &spec, &pidfd);
-    error = errno;
-  }
-  if (pid < 0) return step_failed("fork", error);
-  SpawnedChild child;
-  child.pid = pid;
-  child.pidfd.reset(pidfd);
-  return child;
-}
-
-// Does not wait: we stand still until the child is past the last step that can fail (the kernel
+// Does not wait. Where make_child does, the child is past the last step that can fail (the kernel
 // lets go of us when the old memory is left behind; what breaks after that kills the child), or has
-// written and is gone.
+// written and is gone; elsewhere report_comes was asked before.
 Result<std::optional<ChildFailure>> read_failure(int report) {
   ChildFailure failure{};
   ssize_t got = -1;
@@ -154,8 +104,8 @@ Result<std::optional<ChildFailure>> read_failure(int report) {
   return std::optional(failure);
 }
 
-// The same for a child that was held: its end of the pipe closes when it executes or exits. One
-// that does neither was stopped, or its group frozen, by somebody else.
+// The child's end of the pipe closes when it executes or exits. One that does neither was stopped,
+// or its group frozen, by somebody else.
 bool report_comes(int report) {
   const auto deadline = std::chrono::steady_clock::now() + kHeldPatience;
   for (;;) {
@@ -173,9 +123,9 @@ struct Gate {
   UniqueFd opens;
 
   static Result<Gate> make(Lifted& lifted) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return step_failed("make the start gate", errno);
-    Gate gate{.waits = UniqueFd(ends[0]), .opens = UniqueFd(ends[1])};
+    auto pipe = open_pipe();
+    if (!pipe) return step_failed("make the start gate", pipe.error().sys_errno);
+    Gate gate{.waits = std::move(pipe->read_end), .opens = std::move(pipe->write_end)};
     LOOM_TRY_VOID(lifted.raise(gate.waits));
     LOOM_TRY_VOID(lifted.raise(gate.opens));
     return gate;
@@ -195,9 +145,8 @@ struct Gate {
 void end_child(const SpawnedChild& child) {
   constexpr int patience_ms = 1'000;
   ::kill(child.pid, SIGKILL);
-  pollfd end{.fd = child.pidfd.get(), .events = POLLIN, .revents = 0};
-  static_cast<void>(::poll(&end, 1, patience_ms));
-  ::waitpid(child.pid, nullptr, WNOHANG);
+  await_child_end(child, patience_ms);
+  static_cast<void>(reap_if_ended(child.pidfd.get()).has_value());
 }
 
 int highest_target(const SpawnRequest& request) noexcept {
@@ -210,12 +159,10 @@ int highest_target(const SpawnRequest& request) noexcept {
 
 Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls) {
   LOOM_TRY_VOID(check(request));
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-    return step_failed("make the report pipe", errno);
-  }
-  const UniqueFd report(ends[0]);
-  UniqueFd child_end(ends[1]);
+  auto report_pipe = open_nonblocking_pipe();
+  if (!report_pipe) return step_failed("make the report pipe", report_pipe.error().sys_errno);
+  const UniqueFd report = std::move(report_pipe->read_end);
+  UniqueFd child_end = std::move(report_pipe->write_end);
 
   Lifted lifted(highest_target(request));
   LOOM_TRY(const std::vector<FdMove> moves, lifted_moves(request.moves, lifted));
@@ -246,19 +193,21 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .run = request.run,
                  .parent = ::getpid(),
                  .die_with_parent = request.die_with_parent,
-                 .report_fd = child_end.get()};
+                 .report_fd = child_end.get(),
+                 .highest_descriptor = -1};
 
   LOOM_TRY(SpawnedChild child, make_child(spec, syscalls));
-  if (request.while_held) {
-    child_end.reset();
-    request.while_held(child.pid);
-    if (!gate.open() || !report_comes(report.get())) {
-      end_child(child);
-      return fail(
-          ErrorCode::kSystem,
-          "start a process: it did not leave its start gate; was it stopped, or its control "
-          "group frozen?");
-    }
+  child_end.reset();
+  if (request.while_held) request.while_held(child.pid);
+  const bool opened = !request.while_held || gate.open();
+  const bool is_past = !request.while_held && make_child_waits();
+  if (!opened || (!is_past && !report_comes(report.get()))) {
+    end_child(child);
+    return fail(ErrorCode::kSystem,
+                request.while_held
+                    ? "start a process: it did not leave its start gate; was it stopped, or its "
+                      "control group frozen?"
+                    : "start a process: it did not execute; was it stopped?");
   }
   LOOM_TRY(child.failure, read_failure(report.get()));
   return child;

@@ -16,7 +16,7 @@
 namespace loom::host {
 
 struct SpawnRequest {
-  int image_fd = -1;                    // borrowed; executed by handle
+  int image_fd = -1;  // borrowed; executed by handle, which only Linux can (kUnsupported elsewhere)
   std::vector<std::string> candidates;  // absolute paths, when image_fd is -1
   std::vector<std::string> argv;
   std::vector<std::string> environment;
@@ -33,7 +33,9 @@ struct SpawnRequest {
 
 struct SpawnedChild {
   pid_t pid = -1;  // leads a session and process group of its own
-  UniqueFd pidfd;  // readable when the process has ended
+  // Readable when the process has ended; outside of Linux: when it may have (has_ended,
+  // exit_status.h).
+  UniqueFd pidfd;
   std::optional<ChildFailure>
       failure;  // the image was not executed; the child exits with 126 (reap it)
 };
@@ -49,9 +51,13 @@ struct SpawnedChild {
 // was executed.
 //
 // The child dies with the thread that called this, if the request says so (unless the image is
-// set-user-id).
+// set-user-id), and where the kernel can see to it: can_die_with_parent.
 [[nodiscard]] Result<SpawnedChild> spawn(const SpawnRequest& request,
                                          const Syscalls& syscalls = real_syscalls());
+
+// Whether die_with_parent does anything here (Linux only). Elsewhere the caretaker ends what a
+// killed helper leaves running.
+[[nodiscard]] bool can_die_with_parent() noexcept;
 
 [[nodiscard]] const char* child_step_name(ChildStep step) noexcept;
 

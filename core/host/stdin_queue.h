@@ -8,20 +8,10 @@
 #include <deque>
 #include <utility>
 
+#include "host/stdin_answer.h"
 #include "host/syscalls.h"
 
 namespace loom::host {
-
-inline constexpr std::size_t kMaxPendingStdin = 16'777'216;  // equal to the largest frame
-
-enum class StdinAnswer : unsigned char {
-  kAccepted,
-  kWait,         // no room now; offer the same chunk again when something was written
-  kAfterEof,     // a chunk after eof
-  kEnded,        // the execution has ended
-  kWriteFailed,  // an earlier write failed; said once, by the first chunk after it, and by each
-                 // later one
-};
 
 // The command's standard input: chunks queued in order, written as the command reads, bounded
 // (docs/wire.md 6.2).

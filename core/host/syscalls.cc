@@ -1,6 +1,7 @@
 #include "host/syscalls.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -18,8 +19,11 @@ pid_t clone_with_pidfd(int (*entry)(void*), void* stack_top, int flags, void* ar
 }  // namespace
 
 const Syscalls& real_syscalls() noexcept {
-  static constexpr Syscalls kReal{
-      .clone = &clone_with_pidfd, .write = &::write, .poll = &::poll, .flock = &::flock};
+  static constexpr Syscalls kReal{.clone = &clone_with_pidfd,
+                                  .write = &::write,
+                                  .poll = &::poll,
+                                  .flock = &::flock,
+                                  .kill = &::kill};
   return kReal;
 }
 

@@ -15,6 +15,7 @@ struct Syscalls {
   ssize_t (*write)(int fd, const void* data, std::size_t size);
   int (*poll)(pollfd* fds, nfds_t count, int timeout_ms);
   int (*flock)(int fd, int operation) = nullptr;
+  int (*kill)(pid_t pid, int signal) = nullptr;
 };
 
 [[nodiscard]] const Syscalls& real_syscalls() noexcept;

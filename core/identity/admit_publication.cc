@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "identity/decode_policy_operand.h"
+#include "law/folded_path.h"
 
 namespace loom {
 namespace {
@@ -72,10 +74,58 @@ PublicationPlaces publication_places(const AbsolutePath& workspace,
           .temporary = below(home, temporary_name)};
 }
 
-IdentityResult<void> admit_publication(const PublicationPlaces& places,
-                                       const PublicationGrounds& grounds,
-                                       IdentityPlatform platform) {
-  if (platform == IdentityPlatform::kOther) return tl::unexpected(IdentityRefusal::kPlatform);
+namespace {
+
+// On macOS /tmp, /var and /etc are other names of what lies in /private. Resolved paths have that
+// spelling already; this is for the others.
+AbsolutePath in_private(const AbsolutePath& path) {
+  for (const std::string_view name : {"/tmp", "/var", "/etc"}) {
+    const std::string& text = path.str();
+    const bool there =
+        text.starts_with(name) && (text.size() == name.size() || text[name.size()] == '/');
+    if (there) return below(AbsolutePath::root(), "private" + text);
+  }
+  return path;
+}
+
+// The same place for every spelling of a name that a volume of macOS takes for one.
+AbsolutePath folded(const AbsolutePath& path) {
+  auto keys = AbsolutePath::parse(path.is_root() ? "/" : law::FoldedPath(path).str());
+  LOOM_CHECK(keys.has_value());  // no key holds a '/' or a NUL
+  return *std::move(keys);
+}
+
+AbsolutePath as_stored(const AbsolutePath& path) { return path; }
+
+using Spelling = AbsolutePath (*)(const AbsolutePath&);
+
+std::vector<PathFact> respelled(std::vector<PathFact> facts, Spelling spelling) {
+  for (PathFact& fact : facts) {
+    fact.path = in_private(spelling(fact.path));
+    fact.real = in_private(spelling(fact.real));
+    // A place is the link itself: /tmp is not all that is in /private/tmp.
+    for (LinkFact& link : fact.links) link.place = spelling(link.place);
+  }
+  return facts;
+}
+
+PublicationPlaces respelled(const PublicationPlaces& places, Spelling spelling) {
+  return {.home = in_private(spelling(places.home)),
+          .target = in_private(spelling(places.target)),
+          .temporary = in_private(spelling(places.temporary))};
+}
+
+PublicationGrounds respelled(PublicationGrounds grounds, Spelling spelling) {
+  grounds.protected_paths = respelled(std::move(grounds.protected_paths), spelling);
+  grounds.mounts = respelled(std::move(grounds.mounts), spelling);
+  for (MountOperation& operation : grounds.view) {
+    operation.region = in_private(spelling(operation.region));
+  }
+  return grounds;
+}
+
+IdentityResult<void> admit(const PublicationPlaces& places, const PublicationGrounds& grounds,
+                           IdentityPlatform platform) {
   const bool hidden = any_name(grounds.protected_paths, [&places](const AbsolutePath& path) {
     return overlap(path, places.target) || overlap(path, places.temporary);
   });
@@ -91,6 +141,21 @@ IdentityResult<void> admit_publication(const PublicationPlaces& places,
     if (!is_granted(grounds.view, *path)) return tl::unexpected(IdentityRefusal::kNotWritable);
   }
   return {};
+}
+
+}  // namespace
+
+IdentityResult<void> admit_publication(const PublicationPlaces& places,
+                                       const PublicationGrounds& grounds,
+                                       IdentityPlatform platform) {
+  if (platform == IdentityPlatform::kOther) return tl::unexpected(IdentityRefusal::kPlatform);
+  if (platform != IdentityPlatform::kDarwin) return admit(places, grounds, platform);
+  // As the guard reads names there: what takes away holds for every spelling, what grants for the
+  // stored one.
+  const auto in_any_spelling =
+      admit(respelled(places, &folded), respelled(grounds, &folded), platform);
+  if (!in_any_spelling) return in_any_spelling;
+  return admit(respelled(places, &as_stored), respelled(grounds, &as_stored), platform);
 }
 
 IdentityResult<void> admit_directories(const std::vector<FileIdentity>& walked,

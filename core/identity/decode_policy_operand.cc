@@ -1,27 +1,15 @@
 #include "identity/decode_policy_operand.h"
 
 #include <loom/value.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "identity/base64.h"
+
 namespace loom {
 namespace {
-
-IdentityResult<Bytes> decode_base64(std::string_view text) {
-  Bytes bytes(kMaxBasePolicyBytes);
-  std::size_t size = 0;
-  // Without a list of characters to ignore and without a place to report the end, the whole text
-  // must be base64. Needs no sodium_init: nothing here is chosen at run time.
-  const int status =
-      sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(),
-                        text.size(), nullptr, &size, nullptr, sodium_base64_VARIANT_ORIGINAL);
-  if (status != 0) return tl::unexpected(IdentityRefusal::kPolicyNotBase64);
-  bytes.resize(size);
-  return bytes;
-}
 
 // Of a document that decode_policy took, so every list is one of strings; mounts are checked there.
 bool names_a_parent(const Value& document) {
@@ -52,8 +40,9 @@ IdentityResult<Policy> decode_policy_operand(std::string_view base64) {
   if (base64.size() > kMaxPolicyOperandChars) {
     return tl::unexpected(IdentityRefusal::kPolicyTooLong);
   }
-  LOOM_TRY(const Bytes bytes, decode_base64(base64));
-  const auto document = parse_value(bytes);
+  const auto bytes = decode_base64(base64, kMaxBasePolicyBytes);
+  if (!bytes) return tl::unexpected(IdentityRefusal::kPolicyNotBase64);
+  const auto document = parse_value(*bytes);
   if (!document) return tl::unexpected(IdentityRefusal::kPolicyInvalid);
   auto policy = decode_policy(*document);
   if (!policy) return tl::unexpected(IdentityRefusal::kPolicyInvalid);

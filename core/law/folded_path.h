@@ -18,10 +18,13 @@ class FoldedPath {
   // The last component's key; empty for the root.
   [[nodiscard]] std::string_view name() const noexcept;
 
+  // "/" before each key; empty for the root.
+  [[nodiscard]] const std::string& str() const noexcept { return text_; }
+
   friend bool operator==(const FoldedPath&, const FoldedPath&) = default;
 
  private:
-  std::string text_;  // "/" before each component; the root is empty
+  std::string text_;
 };
 
 }  // namespace loom::law

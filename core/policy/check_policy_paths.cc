@@ -22,8 +22,10 @@ Result<void> check_mount_forms(const std::vector<PolicyMountPath>& mounts) {
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string_view written = mounts[i].where.written;
     const std::string place = "mounts[" + std::to_string(i) + "].path: " + quoted(written);
-    if (written != "/" && written.back() == '/') return refuse_policy(place + " ends in a slash");
-    if (has_dotdot_segment(written)) return refuse_policy(place + " has a \"..\" segment");
+    // Where a path may begin with a drive, it has other separators too.
+    const std::string spelled = spell_drive_path(written).value_or(std::string(written));
+    if (spelled != "/" && spelled.back() == '/') return refuse_policy(place + " ends in a slash");
+    if (has_dotdot_segment(spelled)) return refuse_policy(place + " has a \"..\" segment");
   }
   std::set<std::string_view> seen;
   for (const PolicyMountPath& mount : mounts) {

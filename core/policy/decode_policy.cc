@@ -74,12 +74,11 @@ Result<std::vector<std::string_view>> read_strings(const Value& list, const std:
 }
 
 Result<AbsolutePath> read_path(std::string_view text, const std::string& place) {
-  if (text.empty() || text.front() != '/') {
+  if (!AbsolutePath::is_absolute(text)) {
     return refuse_policy(place + ": " + quoted(text) + " is not absolute");
   }
   auto path = AbsolutePath::parse(text);
-  if (!path)
-    return refuse_policy(place + ": " + quoted(text) + " cannot be a path: it holds a NUL");
+  if (!path) return refuse_policy(place + ": " + quoted(text) + ": " + path.error().message);
   return path;
 }
 
@@ -162,7 +161,7 @@ Result<Scratch> read_scratch(const Value& value) {
   if (!is_string(value)) return refuse_policy("scratch: " + expected("string", value));
   if (value.bytes.empty()) return refuse_policy("scratch: empty");
   if (value.bytes == "tmpfs") return Scratch{};
-  if (value.bytes.front() != '/') {
+  if (!AbsolutePath::is_absolute(value.bytes)) {
     return refuse_policy("scratch: " + quoted(value.bytes) +
                          " is neither \"tmpfs\" nor an absolute path");
   }

@@ -1,5 +1,6 @@
 #include "report/describe_outcome.h"
 
+#include <algorithm>
 #include <system_error>
 
 #include "report/entry_text.h"
@@ -82,6 +83,10 @@ Outcome describe_signal(const OutcomeFacts& facts, int signal) {
   return ended(OutcomeClass::kSignalled, "killed by " + name, status);
 }
 
+// What programs that were refused a fork like to end with. Many others do too, and no kernel tells
+// of a refusal by the budget: so this is never more than a hint.
+constexpr int kForkFailure = 128;
+
 // "exit 3". Where the kernel did not say how the command ended, the jail's supervisor turned a
 // signal into a status, and `kill -9` and `exit 137` look the same.
 std::string exit_words(const OutcomeFacts& facts) {
@@ -92,6 +97,9 @@ std::string exit_words(const OutcomeFacts& facts) {
     const std::string name = signal_name(signal);
     words += ", or signal " + std::to_string(signal);
     if (name.rfind("SIG", 0) == 0) words += " (" + name + ")";
+  }
+  if (facts.fork_braked && facts.code == kForkFailure) {
+    words += "; it may have met the process budget";
   }
   return words;
 }
@@ -198,6 +206,13 @@ std::string_view outcome_class_name(OutcomeClass outcome) noexcept {
       return "cancelled";
   }
   return "setup";
+}
+
+bool is_fork_braked(std::string_view os, const std::optional<InnerReport>& report) {
+  return os == "darwin" && report &&
+         std::any_of(report->applied.begin(), report->applied.end(), [](const std::string& entry) {
+           return entry_tag(entry) == "rlimit-processes";
+         });
 }
 
 Outcome describe_outcome(const OutcomeFacts& facts) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <loom/report.h>
 #include <loom/stage2_control.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "report/exec_result.h"
 
@@ -19,6 +21,7 @@ struct OutcomeFacts {
   bool lost_end = false;       // nobody knows how the process ended; code says nothing
   bool cpu_limited = false;    // cpu_s was in force
   bool file_limited = false;   // fsize_bytes was in force
+  bool fork_braked = false;    // forks beyond a budget were refused, and nobody counts refusals
   bool committed = false;      // the commit was sent
   bool running = false;        // the control channel closed after the commit: the command ran
   std::string refused_commit;  // not empty: why the host sent no commit
@@ -31,6 +34,10 @@ struct OutcomeFacts {
   std::optional<CeilingUse> use;  // of a run that was in a control group
   std::string first_cause;        // recorded by the host when it happened; may be empty
 };
+
+// Whether a launch of version 3 was held to a budget of processes: on macOS, where stage 2 says
+// that the limit is in force. It says so for nobody whom the kernel holds to no limit.
+[[nodiscard]] bool is_fork_braked(std::string_view os, const std::optional<InnerReport>& report);
 
 [[nodiscard]] Outcome describe_outcome(const OutcomeFacts& facts);
 

@@ -56,6 +56,9 @@ struct ExecResult {
   bool cancelled = false;
   Outcome outcome;
   std::optional<CeilingUse> use;  // of a run that was in a control group; not on the wire
+  // A descendant that had been observed was still there when the command had ended, and was killed
+  // then: it had left the process group or was about to be killed with it. Not on the wire.
+  bool swept_descendant = false;
   friend bool operator==(const ExecResult&, const ExecResult&) = default;
 };
 

@@ -282,7 +282,7 @@ class Reader {
     [[nodiscard]] const std::string_view* end() const { return keys_ + count_; }
 
    private:
-    std::string_view keys_[16];
+    std::string_view keys_[24];
     std::size_t count_ = 0;
   };
 

@@ -13,7 +13,7 @@ struct Enumerators<ExecSupport> {
 template <>
 struct Enumerators<PathRole> {
   static constexpr PathRole kFirst = PathRole::kSystemRoot;
-  static constexpr PathRole kLast = PathRole::kScratch;
+  static constexpr PathRole kLast = PathRole::kPiece;
 };
 template <>
 struct Enumerators<ProbePhase> {
@@ -62,12 +62,25 @@ struct Fields<SurveyPath> {
 };
 
 template <>
+struct Blank<PrivateScratch> {
+  static PrivateScratch make() { return {.parent = AbsolutePath::root()}; }
+};
+template <>
+struct Fields<PrivateScratch> {
+  static void visit(auto& archive, auto& value) {
+    archive("parent", value.parent);
+    archive("prefix", value.prefix);
+  }
+};
+
+template <>
 struct Fields<Survey> {
   static void visit(auto& archive, auto& value) {
     archive("paths", value.paths);
     archive("needs_mounts", value.needs_mounts);
     archive("search_excluded", value.search_excluded);
     archive("scratch_dir", value.scratch_dir);
+    archive("private_scratch", value.private_scratch);
   }
 };
 

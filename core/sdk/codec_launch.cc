@@ -92,6 +92,7 @@ struct Fields<LaunchSpec> {
     archive("ceilings", value.ceilings);
     archive("watched", value.watched);
     archive("jailed_pids", value.jailed_pids);
+    archive("observe_ms", value.observe_ms);
     archive("wants_exec_rules", value.wants_exec_rules);
   }
 };

@@ -18,7 +18,7 @@ struct Enumerators<MountClass> {
 template <>
 struct Enumerators<MountForm> {
   static constexpr MountForm kFirst = MountForm::kNone;
-  static constexpr MountForm kLast = MountForm::kDev;
+  static constexpr MountForm kLast = MountForm::kRule;
 };
 
 template <>
@@ -87,6 +87,7 @@ struct Fields<PlanRequest> {
     archive("deny_unix_sockets", value.deny_unix_sockets);
     archive("explain_filter", value.explain_filter);
     archive("keep_capabilities", value.keep_capabilities);
+    archive("private_scratch", value.private_scratch);
     archive("facts", value.facts);
     archive("nonce", value.nonce);
   }

@@ -26,6 +26,8 @@ std::string_view path_role_name(PathRole role) noexcept {
       return "mounts";
     case PathRole::kScratch:
       return "scratch";
+    case PathRole::kPiece:
+      return "platform";
   }
   return "paths";
 }

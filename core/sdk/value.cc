@@ -15,6 +15,18 @@ constexpr std::size_t kSmallMap = 16;
 // Room made at once for a container's first items, however many it announces.
 constexpr std::size_t kFirstItems = 16;
 
+std::strong_ordering order(const Value& a, const Value& b);
+
+// The library that macOS builds use has no std::lexicographical_compare_three_way yet.
+std::strong_ordering order_of_items(const Value& a, const Value& b) {
+  const std::size_t common = std::min(a.items.size(), b.items.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const std::strong_ordering here = order(a.items[i], b.items[i]);
+    if (here != std::strong_ordering::equal) return here;
+  }
+  return a.items.size() <=> b.items.size();
+}
+
 std::strong_ordering order(const Value& a, const Value& b) {
   if (const auto kinds = a.kind <=> b.kind; kinds != 0) return kinds;
   switch (a.kind) {
@@ -36,8 +48,7 @@ std::strong_ordering order(const Value& a, const Value& b) {
       return a.bytes <=> b.bytes;
     case Value::Kind::kArray:
     case Value::Kind::kMap:
-      return std::lexicographical_compare_three_way(a.items.begin(), a.items.end(), b.items.begin(),
-                                                    b.items.end(), order);
+      return order_of_items(a, b);
   }
   return std::strong_ordering::equal;
 }

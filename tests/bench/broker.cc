@@ -43,17 +43,19 @@ Bytes start_body(const std::vector<std::string>& argv, const std::string& cwd) {
   return body.take();
 }
 
-ChildProcess start_helper(const std::string& helper, const Policy& policy) {
+ChildProcess start_helper(const std::string& helper, const Policy& policy,
+                          std::vector<std::string> flags) {
+  flags.insert(flags.begin(), helper);
   const auto document = host::make_memory_file("policy", encode_policy(policy));
   LOOM_CHECK(document.has_value());
   return start_child(
-      {.argv = {helper}, .piped = true, .lent = {{.fd = document->get(), .number = 3}}});
+      {.argv = std::move(flags), .piped = true, .lent = {{.fd = document->get(), .number = 3}}});
 }
 
 }  // namespace
 
-Broker::Broker(const std::string& helper, const Policy& policy)
-    : child_(start_helper(helper, policy)) {}
+Broker::Broker(const std::string& helper, const Policy& policy, std::vector<std::string> flags)
+    : child_(start_helper(helper, policy, std::move(flags))) {}
 
 Broker::~Broker() {
   child_.in.reset();
@@ -75,6 +77,16 @@ void Broker::cancel(std::uint64_t id) {
   ValueWriter body;
   body.map(0);
   send(id, "cancel", body.bytes());
+}
+
+void Broker::write_stdin(std::uint64_t id, std::string_view data, bool eof) {
+  ValueWriter body;
+  body.map(2);
+  body.text("data");
+  body.binary(as_bytes(data));
+  body.text("eof");
+  body.boolean(eof);
+  send(id, "exec_stdin", body.bytes());
 }
 
 std::uint64_t Broker::read_to_exit() {

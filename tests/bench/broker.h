@@ -17,7 +17,7 @@ namespace loom::bench {
 class Broker {
  public:
   // Started, nothing read yet.
-  Broker(const std::string& helper, const Policy& policy);
+  Broker(const std::string& helper, const Policy& policy, std::vector<std::string> flags = {});
   ~Broker();
   Broker(const Broker&) = delete;
   Broker& operator=(const Broker&) = delete;
@@ -30,6 +30,7 @@ class Broker {
   // Sends exec_start; returns its id.
   std::uint64_t start(const std::vector<std::string>& argv, const std::string& cwd);
   void cancel(std::uint64_t id);
+  void write_stdin(std::uint64_t id, std::string_view data, bool eof);
   // Reads frames until exec_exit; returns the bytes of output seen on the way.
   std::uint64_t read_to_exit();
   // Reads one frame.

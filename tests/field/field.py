@@ -290,8 +290,7 @@ class FieldCase(jail.JailCase):
 
     def assertNoProcessLeft(self, root, seconds=5):
         """Below that process; a jail's own end may take a moment."""
-        gone = client.wait_until(lambda: not client.descendants(root), seconds)
-        self.assertTrue(gone, client.descendants(root))
+        self.assertEqual(client.left_of(root, seconds), {})
 
     @staticmethod
     def marked(mark):

@@ -64,6 +64,7 @@ class Helper(client.Helper):
         super().__init__(pack(policy), *args, **how)
 
     def spawn(self, policy, args, env):
+        args = [*args, *os.environ.get("LOOM_HELPER_FLAGS", "").split()]
         handle, self.policy_path = tempfile.mkstemp(prefix="loom-jail-policy-")
         with os.fdopen(handle, "wb") as file:
             file.write(policy)
@@ -232,7 +233,7 @@ class JailCase(unittest.TestCase):
             run = helper.settle(helper.start(list(argv), **start), LIMIT)
             self.assertIsNotNone(run.error, f"it ran: {run.exit}")
             self.assertEqual(run.error["code"], "spawn_failed", run.error)
-            self.assertEqual(client.descendants(helper.pid), {}, "a process was started")
+            self.assertEqual(client.left_of(helper.pid), {}, "a process was started")
             helper.heartbeat()
             return run.error["msg"]
 

@@ -295,12 +295,15 @@ class NoTrace(AbsentCase):
         with self.helper(base=self.absent(".env"), env=self.on()) as helper:
             self.needs(helper, "bwrap")
             self.settle(helper, helper.start(["/bin/true"]))
-            self.file("choosy/slow", text="300")
+            self.file("choosy/slow", text="1500")
             run = helper.start([SH, "-c", "echo begin; exec sleep 60"], cwd=self.ws)
             self.assertTrue(client.wait_until(lambda: "bwrap" in client.descendants(helper.pid).values(), LIMIT))
             os.kill(helper.pid, signal.SIGSTOP)
-            time.sleep(2)  # stage 2 is ready, and waits
-            os.kill(caretaker_of(helper), signal.SIGKILL)
+            time.sleep(4)  # stage 2 is ready, and waits
+            doomed = caretaker_of(helper)
+            os.kill(doomed, signal.SIGKILL)
+            # It ends in its own time, and what has not happened yet nobody hears of.
+            client.wait_until(lambda: client.process_table().get(doomed, (0, "Z"))[1] == "Z", LIMIT)
             os.kill(helper.pid, signal.SIGCONT)
             self.assertEqual(self.judge_loss(helper.settle(run, LIMIT)), "setup")
             os.unlink(self.path("choosy/slow"))

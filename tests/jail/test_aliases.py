@@ -211,11 +211,17 @@ class Aliases(JailCase):
         x, y = self.path("x"), self.directory("y")
         policy = self.policy(protected=[f"{x}/k"], readable_roots=[y])
         argv = [SH, "-c", 'cat "$1/k" "$1/open"; exit 0', "sh", y]
-        actions = [lambda: mount(x, y, flags=MS_BIND), None, lambda: libc.umount2(os.fsencode(y), 0)]
+
+        def unmount():
+            if libc.umount2(os.fsencode(y), 0) != 0:
+                raise OSError(ctypes.get_errno(), "umount")
+
+        actions = [lambda: mount(x, y, flags=MS_BIND), None, unmount]
         with self.helper(base=policy, prepare=self.mounted()) as helper:
             self.needs(helper, "bwrap")
             printed = []
             for action in actions:
+                client.rest(helper)  # while a jail is made, or runs, its sources are in use
                 if action:
                     among_the_mounts_of(helper.pid, action)
                 printed.append(bytes(self.settle(helper, helper.start(argv)).stdout))

@@ -3,6 +3,7 @@
 import json
 import pty
 import resource
+import select
 import threading
 
 from jail import *
@@ -36,7 +37,7 @@ class CallerCase(JailCase):
 class TerminalNobodyReads(CallerCase):
     def flood(self, terminal):
         return self.start(
-            "--wall-seconds=1",
+            "--wall-seconds=3",
             "--report=json",
             f"--report-file={self.path('report')}",
             "--",
@@ -91,6 +92,17 @@ class TerminalNobodyReads(CallerCase):
         process.wait(SOON)
         self.assertGreater(seen[0], 0)
         self.assertTimedOut()
+
+
+class ControllingSide(CallerCase):
+    def test_what_goes_to_it_arrives_at_the_terminal(self):
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, theirs)
+        process = self.start("--report=none", "--", "/bin/echo", "hi", stdout=ours)
+        self.assertEqual(process.wait(LIMIT), 0, process.stderr.read())
+        self.assertEqual(select.select([theirs], [], [], SOON)[0], [theirs], "nothing arrived")
+        self.assertEqual(os.read(theirs, 100), b"hi\n")
 
 
 class Signals(CallerCase):

@@ -3,6 +3,7 @@
 import http.server
 import json
 import pty
+import re
 import threading
 
 from jail import *
@@ -438,6 +439,15 @@ class Plan(JailCase):
         self.assertTrue(os.path.exists(mark))
         entry = [e for e in run.enforcement if e.startswith("mounts:")][0]
         self.assertIn(entry, done.stdout)
+
+    def test_a_line_feed_in_a_name_is_no_end_of_a_value(self):
+        place = self.path("ws/two\nlines")
+        os.mkdir(place)
+        done = self.plan("--mount", place, "--", "/bin/true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = place.replace("\n", "\\x0a")
+        self.assertRegex(done.stdout, rf"(?m)^  --ro-bind\S* \S+ {re.escape(shown)}$")
+        self.assertNotRegex(done.stdout, r"(?m)^\s*lines")
 
     def test_a_plan_that_would_be_refused_says_so(self):
         absent = f"/usr/share/{NEW}"

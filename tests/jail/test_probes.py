@@ -7,7 +7,7 @@ PLATFORM = ("--demand", "platform")
 
 class Trials(ProbingCase):
     def test_one_trial_for_all_runs_of_a_helper_shows_that_everything_works(self):
-        with self.helper(env=self.on()) as helper:
+        with self.helper("--no-warm", env=self.on()) as helper:
             self.needs(helper, "bwrap", "landlock", "seccomp")
             for _ in range(3):
                 run = self.settle(helper, helper.start(["/bin/true"]))
@@ -343,7 +343,7 @@ class NoJail(ProbingCase):
                 self.assertEqual(run.error["code"], "spawn_failed")
                 for word in ("bwrap", "mounts", NO_NAMESPACE):
                     self.assertIn(word, run.error["msg"])
-                self.assertEqual(client.descendants(helper.pid), {})
+                self.assertEqual(client.left_of(helper.pid), {})
             self.assertFalse(os.path.exists(self.mark))
         run = self.execute(self.command, flags=PLATFORM, helper_env=self.on())
         self.assertEqual(run.code, 0)
@@ -386,7 +386,7 @@ class NotKnown(ProbingCase):
     def test_a_shortage_refuses_the_run_and_the_next_one_is_jailed_as_ever(self):
         mark = self.path("ws/mark")
         command = [SH, "-c", f"echo x >{mark}"]
-        with self.helper(env=self.on(BUSY)) as helper:
+        with self.helper("--no-warm", env=self.on(BUSY)) as helper:
             for _ in range(2):
                 run = helper.settle(helper.start(command), LIMIT)
                 self.assertIsNotNone(run.error, run.exit)

@@ -49,7 +49,7 @@ class ProgramCase(ProbingCase):
         for word in words:
             self.assertIn(word, run.error["msg"])
         self.assertFalse(os.path.exists(mark))
-        self.assertEqual(client.descendants(helper.pid), {})
+        self.assertEqual(client.left_of(helper.pid), {})
 
     def rewrite(self, place, content):
         """In place, as another process of the same user may do between two runs."""

@@ -110,7 +110,7 @@ class NothingRuns(JailCase):
             start = helper.start([SH, "-c", f"echo x >{mark}"], policy=bad)
             run = helper.settle(start)
             self.assertEqual(run.error["code"], "spawn_failed")
-            self.assertEqual(client.descendants(helper.pid), {})
+            self.assertEqual(client.left_of(helper.pid), {})
             self.assertFalse(os.path.exists(mark))
             run = self.settle(helper, helper.start([SH, "-c", f"echo x >{mark}"]))
             self.assertEqual(run.code, 0)

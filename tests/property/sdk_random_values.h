@@ -170,9 +170,11 @@ class RandomValues {
   SurveyRequest survey_request() { return {.policy = policy(), .facts = host_facts()}; }
   Survey survey() {
     return {.paths = list(
-                [this] { return SurveyPath{.path = path(), .role = one_of(PathRole::kScratch)}; }),
+                [this] { return SurveyPath{.path = path(), .role = one_of(PathRole::kPiece)}; }),
             .search_excluded = paths(),
-            .scratch_dir = maybe([this] { return text(); })};
+            .scratch_dir = maybe([this] { return text(); }),
+            .private_scratch =
+                maybe([this] { return PrivateScratch{.parent = path(), .prefix = text()}; })};
   }
   Pieces pieces() { return {.launcher = text(), .stage2 = text()}; }
   ProbeRequest probe_request() {
@@ -189,12 +191,13 @@ class RandomValues {
             .exec = maybe([this] { return exec_rules(); }),
             .demand = one_of(Demand::kFull),
             .keep_capabilities = texts(),
+            .private_scratch = maybe([this] { return path(); }),
             .facts = host_facts(),
             .nonce = text()};
   }
   MountOperation mount_operation() {
     return {.mount_class = one_of(MountClass::kPin),
-            .form = one_of(MountForm::kDev),
+            .form = one_of(MountForm::kRule),
             .region = path(),
             .written = path(),
             .identity = identity(),
@@ -233,6 +236,7 @@ class RandomValues {
               return WatchedPath{.path = path(), .identity = identity(), .masked = coin()};
             }),
             .jailed_pids = coin(),
+            .observe_ms = static_cast<std::uint32_t>(number() & 0xFFFF),
             .wants_exec_rules = coin()};
   }
   Audit audit() {

@@ -46,12 +46,13 @@ grep_code() {
 
 # --- rules, each printing one line a violation -----------------------------------------------------
 
-SYSTEM_HEADER='^[[:space:]]*#[[:space:]]*include[[:space:]]*<(unistd\.h|fcntl\.h|errno\.h|cerrno|signal\.h|poll\.h|sched\.h|dirent\.h|dlfcn\.h|pthread\.h|spawn\.h|grp\.h|pwd\.h|sys/|linux/|asm/|net/|netinet/|arpa/|seccomp\.h|windows\.h)'
+SYSTEM_HEADER='^[[:space:]]*#[[:space:]]*include[[:space:]]*<(unistd\.h|fcntl\.h|errno\.h|cerrno|signal\.h|poll\.h|sched\.h|dirent\.h|dlfcn\.h|pthread\.h|spawn\.h|grp\.h|pwd\.h|sys/|linux/|asm/|net/|netinet/|arpa/|seccomp\.h|windows\.h|bcrypt\.h|libproc\.h|mach/|mach-o/|CommonCrypto/)'
 
+# unique_fd owns descriptors, and two systems bring the digest that libsodium has elsewhere.
 pure_without_system_headers() {
   sources core/include core/sdk core/policy core/protocol core/environment core/cancel core/report \
     core/identity core/law |
-    grep -v '/unique_fd\.\(h\|cc\)$' | grep_files "$SYSTEM_HEADER"
+    grep -v -e '/unique_fd\.\(h\|cc\)$' -e '/digest_\(darwin\|windows\)\.cc$' | grep_files "$SYSTEM_HEADER"
 }
 
 # The boundary to plugins catches what theirs throw; nothing of ours does.
@@ -92,7 +93,7 @@ dependencies_point_one_way() {
   may_include policy
   may_include protocol report
   may_include environment
-  may_include identity policy
+  may_include identity policy law
   may_include cancel
   may_include report
   may_include law
@@ -109,6 +110,7 @@ backends_stand_alone() {
     own=${own%%/*}
     case $line in
       *"\"$own/"* | "backends/$own/"*'"stage2/'*) ;;
+      backends/seatbelt/*'"law/'*) ;;  # how names are folded: the guard's way must be the profile's
       *) printf '%s\n' "$line" ;;
     esac
   done
@@ -148,6 +150,9 @@ self_check() {
     # Neighbours that are allowed.
     plant core/include/loom/unique_fd.h '#include <unistd.h>'
     plant core/host/c.cc '#include <unistd.h>'
+    plant core/host/posix/a.cc '#include <unistd.h>'
+    plant core/sdk/digest_darwin.cc '#include <CommonCrypto/CommonDigest.h>'
+    plant core/sdk/digest_windows.cc '#include <bcrypt.h>'
     plant core/sdk/value.cc '#include <msgpack.hpp>'
     plant core/app/a.cc '#include "host/spawn.h"'
     plant core/app/b.cc 'const char* k = "throw"; // throw; TODO(#7)'

@@ -8,7 +8,7 @@ if(count EQUAL 0)
   message(FATAL_ERROR "no symbols in ${OBJECT}: the wrong file was read")
 endif()
 list(REMOVE_ITEM used __errno_location _exit chdir clock_gettime close close_range dup2 execve
-     execveat getppid prctl read send setrlimit setsid sigaction sigemptyset sigprocmask write)
+     execveat fcntl getpid getppid prctl read send setrlimit setsid sigaction sigemptyset sigprocmask write)
 # What a compiler adds by itself: instrumentation, and the table for position-independent code.
 list(FILTER used EXCLUDE REGEX "^(__(asan|ubsan|stack_chk|gcov|sanitizer)|_GLOBAL_OFFSET_TABLE_$)")
 if(used)

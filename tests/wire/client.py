@@ -241,6 +241,42 @@ def descendants(root=None):
     return found
 
 
+WAITS = "loom-stage2"  # what the process in a jail is called that waits for its command
+
+
+def waiting_jail(helper):
+    """The launcher of the jail that waits for its command in a helper, by its pid; None without one."""
+    table = process_table()
+    for pid in descendants(helper):
+        if pid not in table or table[pid][2] != WAITS:
+            continue
+        while pid in table and table[pid][0] != helper:
+            pid = table[pid][0]
+        return pid if pid in table else None
+    return None
+
+
+def left_of(helper, seconds=5):
+    """What is below a helper, by its pid, after some time: no run's process, and no jail but one that waits."""
+    left = {}
+
+    def look():
+        waiting = waiting_jail(helper)
+        spared = {waiting, *descendants(waiting)} if waiting else set()
+        left.clear()
+        left.update({pid: name for pid, name in descendants(helper).items() if pid not in spared})
+        return not left
+
+    wait_until(look, seconds)
+    return left
+
+
+def rest(helper):
+    """Until a jail waits in a helper that keeps one, which is soon."""
+    wait_until(lambda: waiting_jail(helper.pid), 1)
+    time.sleep(0.05)
+
+
 def reap_adopted(own):
     """Collects orphans that ended; own are the processes somebody else waits for."""
     for pid, (parent, state, _) in process_table().items():
@@ -287,6 +323,7 @@ class Helper:
             self.shake_hands(features)
 
     def spawn(self, policy, args, env):
+        args = [*args, *os.environ.get("LOOM_HELPER_FLAGS", "").split()]
         script, path = SPAWN_SCRIPT, "/nonexistent"
         if policy is None:
             script = BARE_SCRIPT

@@ -6,7 +6,7 @@ import time
 import unittest
 
 import client
-from case import WireCase
+from case import WireCase, for_jails
 
 ON_TERM = "trap 'exit 7' TERM; echo up; while :; do sleep 0.1; done"
 DEAF = "trap '' TERM; echo up; while :; do sleep 0.1; done"
@@ -102,6 +102,7 @@ class CancelTest(WireCase):
         self.assertEqual((run.code, run.exit["timed_out"], run.exit["cancelled"]), (5, False, False))
 
     # cases.md 184
+    @for_jails
     def test_a_command_in_a_session_of_its_own_hears_of_it(self):
         if not shutil.which("setsid"):
             self.skipTest("no setsid")
@@ -151,17 +152,18 @@ class CancelTest(WireCase):
             time.sleep(0.1)
         self.assertTrue(helper.settle(run).exit["cancelled"])
 
+    @for_jails
     def test_nothing_of_a_cancelled_command_is_left(self):
         helper = self.jailing_helper()
-        idle = set(client.descendants(helper.pid))
+        idle = client.left_of(helper.pid, 0)
         tree = "sleep 600 & setsid sleep 600 & (sleep 600; true) & echo up; wait"
         for script in (tree, "trap '' TERM; " + tree):
             run = self.running(helper, script)
-            self.assertGreater(len(client.descendants(helper.pid)), 3)
+            self.assertGreater(len(client.left_of(helper.pid, 0)), 3)
             helper.cancel(run)
             helper.settle(run)
             self.assertTrue(
-                client.wait_until(lambda: len(client.descendants(helper.pid)) <= len(idle) + 1, 5),
+                client.wait_until(lambda: len(client.left_of(helper.pid, 0)) <= len(idle) + 1, 5),
                 client.descendants(helper.pid),
             )
         helper.send("shutdown", {})

@@ -4,7 +4,7 @@ import time
 import unittest
 
 import client
-from case import WireCase
+from case import WireCase, for_jails
 
 EMPTY_MAPS = {"fixmap": b"\x80", "map16": b"\xde\x00\x00", "map32": b"\xdf\x00\x00\x00\x00"}
 
@@ -132,6 +132,7 @@ class EndingTest(WireCase):
         self.assertNothingLeft()
 
     # cases.md 195
+    @for_jails
     def test_a_killed_helper_takes_its_jail_with_it(self):
         helper = self.jailing_helper()
         self.running(helper, "trap '' TERM HUP INT; sleep 600 & setsid sleep 600 & echo up; wait")

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <loom/unique_fd.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include <utility>
 
@@ -48,6 +49,8 @@ StepResult<Committed> prepare_and_wait() {
   LOOM_TRY_VOID(send_ready(kControlFd));
   // While the host judges the report: what the command must not inherit, and nothing it waits for.
   LOOM_TRY_VOID(shed_inheritance());
+  // A jail may wait for its command for hours; whoever lists processes is told what this one is.
+  ::prctl(PR_SET_NAME, "loom-stage2", 0, 0, 0);
   LOOM_TRY(Commit commit, await_commit(kControlFd));
   return Committed{.commit = std::move(commit), .landlock_abi = document.landlock_abi};
 }

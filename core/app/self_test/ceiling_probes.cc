@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "app/self_test/account_processes.h"
 #include "app/self_test/ceiling_verdicts.h"
 #include "app/self_test/probe_base.h"
 
@@ -41,9 +42,25 @@ echo allocated $(allocate 8 8388608)
 allocate 256 268435456
 )sh";
 
+// Where a ceiling is the account's and not the run's own.
+Result<ProbeVerdict> probe_fork_burst(ProbeRig& rig) {
+  if (!rig.has("rlimits")) return rig.without("rlimits");
+  const auto running = count_account_processes();
+  if (!running) return skipped(running.error().message);
+  LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
+  Policy policy = base_policy(directory.path());
+  policy.readable_roots = {rig.executable().parent()};
+  policy.limits.pids = *running + kForkRoom;
+  policy.limits.wall_s = kShortWall;
+  LOOM_TRY(const ProbeRun run, rig.run({.policy = std::move(policy),
+                                        .argv = {rig.executable().str(), "--probe-fork"}}));
+  return judge_fork_burst(run);
+}
+
 }  // namespace
 
 Result<ProbeVerdict> probe_fork_bomb(ProbeRig& rig) {
+  if (rig.on_darwin()) return probe_fork_burst(rig);
   if (!rig.has("cgroup-v2")) return rig.without("cgroup-v2");
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   Policy policy = base_policy(directory.path());

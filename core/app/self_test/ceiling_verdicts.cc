@@ -37,6 +37,18 @@ ProbeVerdict judge_forks(const ProbeRun& run) {
   return enforced();
 }
 
+ProbeVerdict judge_fork_burst(const ProbeRun& run) {
+  if (auto skip = read_skip(run.result.enforcement, "rlimit-processes")) {
+    return skipped(std::move(*skip));
+  }
+  if (has_line(run.out, kForkAllStarted)) {
+    return failed("all " + std::to_string(kForkBurst) + " processes were started above a room of " +
+                  std::to_string(kForkRoom));
+  }
+  if (!has_line(run.out, kForkDenied)) return failed("inconclusive: " + printed(run));
+  return enforced();
+}
+
 ProbeVerdict judge_flood(const ProbeRun& run) {
   const ExecResult& result = run.result;
   const bool exact = result.stdout_bytes == kFloodCap && run.out.size() == kFloodCap;

@@ -19,6 +19,18 @@ inline constexpr std::string_view kAllocated = "allocated";  // and a number of 
 // A payload that starts many more processes than its ceiling and prints kStarted for each.
 [[nodiscard]] ProbeVerdict judge_forks(const ProbeRun& run);
 
+// What --probe-fork prints.
+inline constexpr std::string_view kForkDenied = "fork-denied-eagain";
+inline constexpr std::string_view kForkAllStarted = "fork-all-started";
+
+// How many more processes than the account has now a run may have whose ceiling is the account's,
+// so that a burst of kForkBurst is refused in part.
+inline constexpr std::uint64_t kForkRoom = 32;
+inline constexpr std::size_t kForkBurst = 64;
+
+// --probe-fork under such a ceiling.
+[[nodiscard]] ProbeVerdict judge_fork_burst(const ProbeRun& run);
+
 // A payload that writes a mebibyte of zero bytes under a cap of kFloodCap.
 [[nodiscard]] ProbeVerdict judge_flood(const ProbeRun& run);
 

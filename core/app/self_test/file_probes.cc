@@ -60,8 +60,9 @@ Result<std::vector<std::string>> write_markers(const ProbeDirectory& directory,
 }  // namespace
 
 Result<ProbeVerdict> probe_outside_write(ProbeRig& rig) {
-  if (!rig.has("bwrap") && !rig.has("landlock")) {
-    return skipped(rig.why_without("bwrap") + "; " + rig.why_without("landlock"));
+  const std::string_view jail = rig.jail().file_system;
+  if (!rig.has(jail) && !rig.has("landlock")) {
+    return skipped(rig.why_without(jail) + "; " + rig.why_without("landlock"));
   }
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   LOOM_TRY_VOID(directory.add_directories({"outside", "inside"}));
@@ -75,7 +76,7 @@ Result<ProbeVerdict> probe_outside_write(ProbeRig& rig) {
 }
 
 Result<ProbeVerdict> probe_masks(ProbeRig& rig) {
-  if (!rig.has("bwrap")) return rig.without("bwrap");
+  if (!rig.has(rig.jail().file_system)) return rig.without(rig.jail().file_system);
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   const std::string inner = std::string("secrets.d/") + kInnerName;
   LOOM_TRY(const std::string file_marker, make_marker("file"));
@@ -98,7 +99,7 @@ Result<ProbeVerdict> probe_masks(ProbeRig& rig) {
 }
 
 Result<ProbeVerdict> probe_state_root(ProbeRig& rig) {
-  if (!rig.has("bwrap")) return rig.without("bwrap");
+  if (!rig.has(rig.jail().file_system)) return rig.without(rig.jail().file_system);
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   LOOM_TRY_VOID(directory.add_directories({"work", "state", "state/sessions"}));
   RevealEvidence seen;
@@ -118,7 +119,7 @@ Result<ProbeVerdict> probe_state_root(ProbeRig& rig) {
 }
 
 Result<ProbeVerdict> probe_unnamed_path(ProbeRig& rig) {
-  if (!rig.has("bwrap")) return rig.without("bwrap");
+  if (!rig.has(rig.jail().file_system)) return rig.without(rig.jail().file_system);
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   LOOM_TRY_VOID(directory.add_directories({"work"}));
   LOOM_TRY(const std::string marker, make_marker("neighbour"));

@@ -17,8 +17,9 @@ std::string display_name(std::string_view os) {
 }  // namespace
 
 std::optional<NotRun> platform_gate(std::string_view os, bool backend_has_jail) {
-  if (backend_has_jail && (os == "linux" || os == "darwin")) return std::nullopt;
-  const std::string name = backend_has_jail ? display_name(os) : "the backend in use";
+  const bool jails_exist = os == "linux" || os == "darwin";
+  if (backend_has_jail && jails_exist) return std::nullopt;
+  const std::string name = jails_exist ? "the backend in use" : display_name(os);
   return NotRun{.reason = "no jail is built for " + name,
                 .remark = "nothing was attempted on " + name + ": there is no layer to probe",
                 .result = "UNSUPPORTED PLATFORM (no jail for " + name + "; not a pass)"};
@@ -46,10 +47,16 @@ NamespaceAnswer parse_namespace_token(std::string_view output) {
   return NamespaceAnswer::kRefusedOtherwise;
 }
 
+bool says_already_profiled(std::string_view problem) noexcept {
+  return problem.starts_with("spawn: already_profiled: ");
+}
+
 std::optional<NotRun> nested_gate(const LaunchTrial& trial) {
   if (!trial.launcher_installed || trial.jailed) return std::nullopt;
   std::string cause;
-  if (trial.namespaces == NamespaceAnswer::kRefusedByFilter) {
+  if (trial.already_profiled) {
+    cause = "a Seatbelt profile that this process inherited admits no other";
+  } else if (trial.namespaces == NamespaceAnswer::kRefusedByFilter) {
     cause = "a system-call filter that this process inherited refuses user namespaces";
   } else if (trial.namespaces == NamespaceAnswer::kRefusedByDomain) {
     cause = "a Landlock domain that this process inherited refuses mounts in a user namespace";

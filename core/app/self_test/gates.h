@@ -37,8 +37,12 @@ struct LaunchTrial {
   bool launcher_installed = false;
   bool jailed = false;    // the report of the run claims the launcher's jail
   std::string problem{};  // why it did not run, or not there
-  NamespaceAnswer namespaces = NamespaceAnswer::kMade;
+  NamespaceAnswer namespaces = NamespaceAnswer::kMade;  // of Linux
+  bool already_profiled = false;                        // of macOS: the refusal says so
 };
+
+// Whether `problem`, why a run did not start, is the backend's refusal to run inside a profile.
+[[nodiscard]] bool says_already_profiled(std::string_view problem) noexcept;
 
 // Whether this process lives in a jail of our own kind, where no other can be made.
 [[nodiscard]] std::optional<NotRun> nested_gate(const LaunchTrial& trial);

@@ -51,7 +51,7 @@ Result<void> write_file(const char* path) {
 }
 
 Result<void> connect_to(std::uint16_t port) {
-  const UniqueFd out(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const UniqueFd out(::socket(AF_INET, SOCK_STREAM, 0));
   if (!out) return fail(ErrorCode::kSystem, reason(errno), errno);
   // Bounds connect as well (socket(7)).
   const timeval limit{.tv_sec = kConnectSeconds, .tv_usec = 0};

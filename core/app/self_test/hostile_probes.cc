@@ -160,7 +160,7 @@ Adversary hostile_program(const ProbeRig& rig) {
 }
 
 Result<ProbeVerdict> probe_hostile_module(ProbeRig& rig) {
-  if (!rig.has("bwrap")) return rig.without("bwrap");
+  if (!rig.has(rig.jail().file_system)) return rig.without(rig.jail().file_system);
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   LOOM_TRY(const std::optional<Adversary> adversary, make_hostile_module(rig, directory));
   if (!adversary) return skipped("erl or erlc is not on " + std::string(kProbePath));
@@ -170,7 +170,7 @@ Result<ProbeVerdict> probe_hostile_module(ProbeRig& rig) {
 }
 
 Result<ProbeVerdict> probe_hostile_program(ProbeRig& rig) {
-  if (!rig.has("bwrap")) return rig.without("bwrap");
+  if (!rig.has(rig.jail().file_system)) return rig.without(rig.jail().file_system);
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   const auto listener = LoopbackListener::open();
   if (!listener) return skipped(listener.error().message);

@@ -1,6 +1,7 @@
 #include "app/self_test/loopback_listener.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -21,8 +22,11 @@ tl::unexpected<Error> step_failed(const char* step) {
 
 Result<LoopbackListener> LoopbackListener::open() {
   static constexpr int kBacklog = 16;
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM, 0));
   if (!fd) return step_failed("socket");
+  // macOS has no flags of socket(2) for these, and nothing is forked in between.
+  if (::fcntl(fd.get(), F_SETFD, FD_CLOEXEC) != 0) return step_failed("close-on-exec");
+  if (::fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) return step_failed("non-blocking");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -37,7 +41,7 @@ Result<LoopbackListener> LoopbackListener::open() {
 bool LoopbackListener::take_connections() const {
   bool any = false;
   for (;;) {
-    const UniqueFd connection(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const UniqueFd connection(::accept(fd_.get(), nullptr, nullptr));
     if (!connection) return any;
     any = true;
   }

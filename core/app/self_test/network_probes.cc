@@ -25,7 +25,7 @@ std::string own_network_namespace() {
 }  // namespace
 
 Result<ProbeVerdict> probe_direct_socket(ProbeRig& rig) {
-  if (!rig.has("seccomp")) return rig.without("seccomp");
+  if (!rig.has(rig.jail().network)) return rig.without(rig.jail().network);
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   Policy policy = base_policy(directory.path());
   policy.readable_roots = {rig.executable().parent()};

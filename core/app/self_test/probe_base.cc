@@ -20,6 +20,11 @@ bool is_the_jails_own(const AbsolutePath& place, const BaseCandidates& candidate
 
 }  // namespace
 
+JailTags jail_tags(std::string_view os) noexcept {
+  if (os == "darwin") return {.file_system = "seatbelt", .network = "seatbelt"};
+  return {.file_system = "bwrap", .network = "seccomp"};
+}
+
 Result<AbsolutePath> choose_probe_base(const BaseCandidates& candidates) {
   if (candidates.os == "darwin") return constant_path("/private/tmp");
   if (!is_the_jails_own(candidates.temporary, candidates)) return candidates.temporary;

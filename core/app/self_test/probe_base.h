@@ -20,6 +20,15 @@ struct BaseCandidates {
   std::vector<AbsolutePath> system_roots;
 };
 
+// The feature tags of the layers that make a jail on a system: what keeps files apart, and what
+// keeps the network out. `os` as in HostFacts. Pure.
+struct JailTags {
+  std::string_view file_system;
+  std::string_view network;
+  friend bool operator==(const JailTags&, const JailTags&) = default;
+};
+[[nodiscard]] JailTags jail_tags(std::string_view os) noexcept;
+
 // The directory for probe directories: never below /tmp (on Linux), where the jail's own scratch
 // would hide them. Fails when there is none; TMPDIR helps. Pure.
 [[nodiscard]] Result<AbsolutePath> choose_probe_base(const BaseCandidates& candidates);

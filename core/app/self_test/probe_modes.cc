@@ -2,10 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,9 +14,11 @@
 #include <string_view>
 #include <vector>
 
+#include "app/self_test/ceiling_verdicts.h"
 #include "app/self_test/gates.h"
 #include "app/self_test/hostile_mode.h"
 #include "app/self_test/network_verdicts.h"
+#include "app/self_test/payload_system.h"
 #include "app/self_test/probed_calls.h"
 #include "app/self_test/process_verdicts.h"
 #include "host/errno_text.h"
@@ -42,7 +41,7 @@ int say_errno(const char* what, int error) {
 
 // --probe-socket. Not closed: the process ends with it.
 int probe_socket() {
-  const int made = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int made = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -64,13 +63,12 @@ int probe_setsid() {
 
 // --probe-fork
 int probe_fork() {
-  static constexpr std::size_t kChildren = 64;
   std::vector<pid_t> children;
   int error = 0;
-  while (children.size() < kChildren && error == 0) {
+  while (children.size() < kForkBurst && error == 0) {
     const pid_t child = ::fork();
     if (child == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      end_with_parent();
       for (;;) ::pause();
     }
     if (child > 0) {
@@ -81,37 +79,9 @@ int probe_fork() {
   }
   for (const pid_t child : children) ::kill(child, SIGKILL);
   for (const pid_t child : children) ::waitpid(child, nullptr, 0);
-  if (error == 0) return say("fork-all-started", 0);
-  if (error == EAGAIN && !children.empty()) return say("fork-denied-eagain", 1);
+  if (error == 0) return say(kForkAllStarted, 0);
+  if (error == EAGAIN && !children.empty()) return say(kForkDenied, 1);
   return say_errno("fork-error:", error);
-}
-
-bool status_says(std::string_view line) {
-  std::FILE* file = std::fopen("/proc/self/status", "re");
-  if (file == nullptr) return false;
-  std::array<char, 256> buffer{};
-  bool found = false;
-  while (std::fgets(buffer.data(), static_cast<int>(buffer.size()), file) != nullptr) {
-    std::string_view text(buffer.data());
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    found = found || text == line;
-  }
-  std::fclose(file);
-  return found;
-}
-
-NamespaceAnswer try_namespaces() {
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
-    // A system that switches user namespaces off for this user answers EPERM too, without a filter.
-    const bool filtered = errno == EPERM && status_says("Seccomp:\t2");
-    return filtered ? NamespaceAnswer::kRefusedByFilter : NamespaceAnswer::kRefusedOtherwise;
-  }
-  // What every launcher does first. Landlock lets no process of a domain change the mount tree.
-  if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) {
-    return NamespaceAnswer::kMade;
-  }
-  const bool restricted = errno == EPERM && status_says("NoNewPrivs:\t1");
-  return restricted ? NamespaceAnswer::kRefusedByDomain : NamespaceAnswer::kRefusedOtherwise;
 }
 
 // --probe-namespace

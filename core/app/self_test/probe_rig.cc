@@ -11,6 +11,7 @@
 
 #include "app/execution.h"
 #include "app/prepare_run.h"
+#include "app/scratch_removals.h"
 
 namespace loom::app {
 namespace {
@@ -63,7 +64,9 @@ Result<ProbeRun> ProbeRig::try_run(ProbeJob job) {
       std::chrono::steady_clock::now() - begin);
   host::ControlGroupRemovals removals(loop);
   if (auto group = (*execution)->take_group()) removals.add(std::move(*group));
-  while (!removals.empty()) LOOM_TRY_VOID(loop.run_once());
+  ScratchRemovals scratches(loop, session_);
+  if (auto scratch = (*execution)->take_scratch()) scratches.add(std::move(*scratch));
+  while (!removals.empty() || !scratches.joined()) LOOM_TRY_VOID(loop.run_once());
   return run;
 }
 

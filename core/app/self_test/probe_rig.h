@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/self_test/probe_base.h"
 #include "app/self_test/probe_directory.h"
 #include "app/self_test/probe_run.h"
 #include "app/self_test/run_unjailed.h"
@@ -58,6 +59,9 @@ class ProbeRig {
   // Whether this machine has the layer, by its feature tag; and why it has not.
   [[nodiscard]] bool has(std::string_view tag) const;
   [[nodiscard]] std::string why_without(std::string_view tag) const;
+  // The same of what keeps files apart here, and of what keeps the network out.
+  [[nodiscard]] JailTags jail() const { return jail_tags(session_.facts().os); }
+  [[nodiscard]] bool on_darwin() const { return session_.facts().os == "darwin"; }
   // The verdict of a probe whose layer is missing.
   [[nodiscard]] ProbeVerdict without(std::string_view tag) const;
 

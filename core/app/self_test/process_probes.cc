@@ -80,16 +80,17 @@ Result<ProbeVerdict> probe_orphan(ProbeRig& rig) {
 }
 
 Result<ProbeVerdict> probe_setsid_escape(ProbeRig& rig) {
-  if (!rig.has("bwrap")) return rig.without("bwrap");
+  if (!rig.has(rig.jail().file_system)) return rig.without(rig.jail().file_system);
   LOOM_TRY(const ProbeDirectory directory, rig.make_directory());
   Policy policy = base_policy(directory.path());
   policy.readable_roots = {rig.executable().parent()};
-  LOOM_TRY(const LeftoverEvidence seen,
+  LOOM_TRY(LeftoverEvidence seen,
            watch_leftover(rig, directory,
                           {.policy = std::move(policy),
                            .argv = shell_command(kLeaveSession,
                                                  {directory.path().str(), rig.executable().str()})},
                           kSetsidOk, directory.at("session").str()));
+  seen.must_be_swept = rig.on_darwin();
   return judge_setsid_escape(seen);
 }
 

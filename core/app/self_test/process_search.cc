@@ -1,32 +1,18 @@
 #include "app/self_test/process_search.h"
 
-#include <fcntl.h>
-#include <loom/unique_fd.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <string>
 
-#include "host/memory_file.h"
+#include "app/self_test/command_line.h"
 #include "host/process_table.h"
 
 namespace loom::app {
 namespace {
 
-constexpr std::size_t kMaxCommandLine = 1u << 20;
 constexpr std::chrono::milliseconds kPatience{2'000};
 constexpr std::chrono::milliseconds kPause{20};
-
-std::string command_line(std::int32_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/cmdline";
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  if (!file) return text;
-  const auto bytes = host::read_all(file.get(), kMaxCommandLine, "cmdline", true);
-  if (!bytes) return text;
-  for (const std::byte byte : *bytes) text.push_back(static_cast<char>(byte));
-  return text;
-}
 
 template <class Condition>
 bool becomes_true(Condition condition, StopSignals& stop) {

@@ -33,6 +33,9 @@ ProbeVerdict judge_setsid_escape(const LeftoverEvidence& seen) {
   }
   if (has_line(seen.run.out, kSetsidSurvived)) return failed("the escaped process survived");
   if (!seen.seen_alive) return failed("inconclusive: the escape was not seen from outside");
+  if (seen.must_be_swept && !seen.run.result.swept_descendant) {
+    return failed("no observed descendant was killed at the end of the run");
+  }
   return judge_leftover(seen.run, seen.gone);
 }
 

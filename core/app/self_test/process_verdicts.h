@@ -24,6 +24,9 @@ struct LeftoverEvidence {
   ProbeRun run;
   bool seen_alive = false;
   bool gone = false;
+  // A system without a jail that ends with its first process: an escape ends because the host saw
+  // it and killed it, and the run must say so.
+  bool must_be_swept = false;
 };
 [[nodiscard]] ProbeVerdict judge_orphan(const LeftoverEvidence& seen);
 [[nodiscard]] ProbeVerdict judge_setsid_escape(const LeftoverEvidence& seen);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 
+#include "host/descriptors.h"
 #include "host/errno_text.h"
 #include "host/event_loop.h"
 #include "host/exit_status.h"
@@ -26,11 +27,12 @@ struct OutputPipe {
 };
 
 Result<OutputPipe> make_output_pipe() {
-  std::array<int, 2> ends{-1, -1};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0 || ::fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
-    return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(errno), errno);
+  LOOM_TRY(host::PipeEnds pipe, host::open_pipe());
+  if (::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK) != 0) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
   }
-  return OutputPipe{.ours = UniqueFd(ends[0]), .childs = UniqueFd(ends[1])};
+  return OutputPipe{.ours = std::move(pipe.read_end), .childs = std::move(pipe.write_end)};
 }
 
 // Takes what there is; false at the end of the stream.
@@ -83,14 +85,18 @@ Result<PlainRun> run_unjailed(const PlainJob& job, StopSignals& stop) {
   watch(out.ours.get(), run.out);
   watch(err.ours.get(), run.err);
   loop.watch(stop.fd(), POLLIN, [](short) {});
-  loop.watch(child.pidfd.get(), POLLIN, [&ended](short) { ended = true; });
+  loop.watch(child.pidfd.get(), POLLIN, [&](short) {
+    const auto asked = host::has_ended(child.pidfd.get());
+    ended = !asked || *asked;
+  });
   loop.at(std::chrono::steady_clock::now() + job.limit, [&run] { run.timed_out = true; });
   Result<void> polled;
   while (polled && !ended && !run.timed_out && !stop.came()) polled = loop.run_once();
 
   ::kill(-child.pid, SIGKILL);
   // Blocks until it is a zombie; killed, that is soon. Then its status can be had.
-  static_cast<void>(::waitid(P_PID, static_cast<id_t>(child.pid), nullptr, WEXITED | WNOWAIT));
+  siginfo_t end{};
+  static_cast<void>(::waitid(P_PID, static_cast<id_t>(child.pid), &end, WEXITED | WNOWAIT));
   if (const auto status = host::reap_if_ended(child.pidfd.get()); status && *status) {
     run.code = (*status)->code;
   }

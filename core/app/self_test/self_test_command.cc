@@ -18,20 +18,13 @@
 #include "app/self_test/probe_table.h"
 #include "app/self_test/reachable_helper.h"
 #include "app/self_test/report_text.h"
-#include "app/serve_command.h"
+#include "app/server_flags.h"
 #include "host/installation.h"
 
 namespace loom::app {
 namespace {
 
-constexpr int kUsageError = 2;
 constexpr int kNotRun = 1;
-
-int usage_error(const std::string& message) {
-  std::fprintf(stderr, "loom-exec: %s\n", message.c_str());
-  print_usage();
-  return kUsageError;
-}
 
 int give_up(const Error& error) {
   std::fprintf(stderr, "loom-exec: self-test: %s\n", printable(error.message).c_str());
@@ -116,10 +109,15 @@ std::optional<NotRun> try_nested_gate(ProbeRig& rig) {
   if (!run) {
     trial.problem = run.error().message;
   } else {
-    trial.jailed = is_claimed(run->result.enforcement, "bwrap") && has_line(run->out, kHere);
-    if (!trial.jailed) trial.problem = find_entry(run->result.enforcement, "skip:bwrap");
+    const std::string jail(rig.jail().file_system);
+    trial.jailed = is_claimed(run->result.enforcement, jail) && has_line(run->out, kHere);
+    if (!trial.jailed) trial.problem = find_entry(run->result.enforcement, "skip:" + jail);
   }
   if (trial.jailed || !trial.launcher_installed) return std::nullopt;
+  if (rig.on_darwin()) {
+    trial.already_profiled = says_already_profiled(trial.problem);
+    return nested_gate(trial);
+  }
   const auto asked = rig.unjailed({.argv = {rig.executable().str(), "--probe-namespace"}});
   trial.namespaces = asked ? parse_namespace_token(asked->out) : NamespaceAnswer::kRefusedOtherwise;
   return nested_gate(trial);
@@ -146,7 +144,7 @@ int run_probes(ProbeRig& rig) {
   // Without a copy the probes that need one fail, and say what bubblewrap says.
   const auto copy = make_helper_reachable(rig);
   std::vector<NamedVerdict> verdicts;
-  for (const Probe& probe : probe_table()) {
+  for (const Probe& probe : probe_table(rig.session().facts().os)) {
     NamedVerdict verdict = run_probe(probe, rig);
     if (rig.stop().came()) break;
     print(render_verdict(verdict));

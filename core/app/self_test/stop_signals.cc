@@ -2,8 +2,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "host/signal_queue.h"
 
@@ -15,8 +13,7 @@ Result<StopSignals> StopSignals::open() {
 }
 
 bool StopSignals::came() {
-  signalfd_siginfo info{};
-  if (::read(fd_.get(), &info, sizeof info) > 0) came_ = true;
+  if (host::take_queued_signal(fd_.get())) came_ = true;
   return came_;
 }
 

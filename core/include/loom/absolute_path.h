@@ -3,6 +3,7 @@
 #include <loom/result.h>
 
 #include <compare>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +16,20 @@ namespace loom {
 // no trailing slash (the root itself excepted). parse gets there by cleaning the text, so
 // "/srv/app/" and "/srv/app" are one region. Purely lexical: holding one says nothing about whether
 // the file exists or where its symlinks lead. Bytes, not characters: any encoding, no case folding.
+//
+// On Windows a text with a drive is absolute as well, and the drive is the first component:
+// "C:\work\x", "c:/work/x" and "/c:/work/x" are the path "/C:/work/x".
 class AbsolutePath {
  public:
-  // Fails with kInvalidRequest for a text that is empty, relative, or holds a NUL.
+  // Fails with kInvalidRequest for a text that is empty, relative, or holds a NUL. On Windows it is
+  // parse_with_drives.
   [[nodiscard]] static Result<AbsolutePath> parse(std::string_view text);
+  // parse as it is on Windows; the same on every system. ".." never leaves a drive. Beyond what
+  // parse refuses: a name of the network ("//server/share"), and a backslash in a text that begins
+  // with '/', because Windows would read components where this type has one.
+  [[nodiscard]] static Result<AbsolutePath> parse_with_drives(std::string_view text);
+  // Whether parse could take it, but for a byte that it refuses.
+  [[nodiscard]] static bool is_absolute(std::string_view text) noexcept;
   [[nodiscard]] static AbsolutePath root() { return AbsolutePath("/"); }
 
   [[nodiscard]] const std::string& str() const noexcept { return text_; }
@@ -39,5 +50,9 @@ class AbsolutePath {
   explicit AbsolutePath(std::string text) : text_(std::move(text)) {}
   std::string text_;
 };
+
+// "/C:/work" for "C:\work", "c:\work" or "C:/work": neither cleaned nor checked any further.
+// Nothing for a text that does not begin with a drive and a separator. The same on every system.
+[[nodiscard]] std::optional<std::string> spell_drive_path(std::string_view text);
 
 }  // namespace loom

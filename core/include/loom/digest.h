@@ -7,7 +7,7 @@
 
 namespace loom {
 
-// SHA-256 as 64 lower-case hex digits (libsodium).
+// SHA-256 as 64 lower-case hex digits (libsodium; on macOS and Windows the system).
 [[nodiscard]] std::string sha256_hex(ByteView bytes);
 
 }  // namespace loom

@@ -27,6 +27,8 @@ struct Features {
   bool degraded = false;  // the platform's strongest jail cannot be used here
   std::string refusal{};  // not empty: may not serve without --allow-unenforced, and why
   ExecSupport exec = ExecSupport::kNone;
+  // A launch may be started before anybody asked for its command, and wait for its commit as long
+  // as it likes. Every other verb but start may be called meanwhile, also for other policies.
   bool can_warm = false;
   friend bool operator==(const Features&, const Features&) = default;
 };
@@ -45,8 +47,17 @@ enum class PathRole : std::uint8_t {
   kProtected,
   kMount,
   kScratch,
+  kPiece,  // a program of the backend's own, or a place that the platform makes every run write
 };
 [[nodiscard]] std::string_view path_role_name(PathRole role) noexcept;  // "writable_roots", …
+
+// Where the host makes the private scratch of a run, when that is a directory of the host: a fresh
+// one of mode 0700, named `prefix` and random characters, gone when the run has settled.
+struct PrivateScratch {
+  AbsolutePath parent;
+  std::string prefix{};
+  friend bool operator==(const PrivateScratch&, const PrivateScratch&) = default;
+};
 
 struct SurveyPath {
   AbsolutePath path;
@@ -61,13 +72,18 @@ struct Survey {
   std::vector<AbsolutePath>
       search_excluded{};  // regions the command can write: no program is found there
   std::optional<std::string> scratch_dir{};  // value of LOOM_SCRATCH_DIR; nullopt: left out
+  // Instead of scratch_dir: the host makes it before the plan, which learns where it is
+  // (PlanRequest::private_scratch); LOOM_SCRATCH_DIR names it, and no program is found in it.
+  std::optional<PrivateScratch> private_scratch{};
   friend bool operator==(const Survey&, const Survey&) = default;
 };
 
 // Programs the backend needs besides itself.
 struct Pieces {
   std::string launcher{};  // a name to find on the helper's PATH, an absolute path, or empty
-  std::string stage2{};    // a file under libexec/loom-exec, or empty
+  // A file's name, or empty. It lies in PREFIX/libexec/loom-exec where the backend lies in
+  // PREFIX/lib/loom-exec/backends, or in the helper's own libexec/loom-exec.
+  std::string stage2{};
   friend bool operator==(const Pieces&, const Pieces&) = default;
 };
 

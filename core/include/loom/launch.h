@@ -90,6 +90,9 @@ struct LaunchSpec {
   // A pid namespace owns every descendant, and ends with its process 1. A launcher's jail without
   // one (a fallback) is ended by the host's caretaker.
   bool jailed_pids = false;
+  // How often observe sees the process table while the run lasts, in milliseconds: first before the
+  // commit, and a run whose table cannot be read then is refused. 0: never.
+  std::uint32_t observe_ms = 0;
   // start makes an exec rule set (StartResult::exec_rules) out of next_exec_object.
   bool wants_exec_rules = false;
   friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
@@ -128,6 +131,8 @@ struct ProcessRow {
 
 enum class Rung : std::uint8_t { kTerm, kKill, kSettle };
 
+// What observe and targets see. observe gets every snapshot with the rung that comes next, usually
+// kTerm, and ignores it.
 struct TargetsRequest {
   Rung rung = Rung::kTerm;
   std::int32_t child = 0;           // the process the host spawned
@@ -138,8 +143,10 @@ struct TargetsRequest {
 };
 
 struct Targets {
-  bool whole_group = true;              // signal the run's process group; `processes` is then empty
-  std::vector<ProcessRow> processes{};  // sorted by pid
+  bool whole_group = true;  // signal the run's process group
+  // These too, before the group, each only while it is still the process of that birth. Sorted by
+  // pid.
+  std::vector<ProcessRow> processes{};
   friend bool operator==(const Targets&, const Targets&) = default;
 };
 

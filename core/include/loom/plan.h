@@ -76,6 +76,8 @@ struct PlanRequest {
   bool explain_filter = false;     // fill JailPlan::filter
   // operator's --keep-caps, as "CAP_NET_RAW"; usually empty
   std::vector<std::string> keep_capabilities{};
+  // The directory that Survey::private_scratch asked for, empty and real.
+  std::optional<AbsolutePath> private_scratch{};
   HostFacts facts{};
   std::string nonce{};  // unique within the helper; for names of things the run makes
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
@@ -110,6 +112,7 @@ enum class MountForm : std::uint8_t {
   kNullDevice,       // /dev/null over it: mask of a file
   kProc,
   kDev,
+  kRule,  // nothing is mounted: rules of a profile say the same
 };
 
 // One step of building the view. Later operations cover earlier ones.

@@ -26,7 +26,7 @@ namespace loom {
 //   follows
 //
 // End of file towards stage 2 means: do not run, exit 126. End of file towards the host after a
-// commit means: the command is running (the socket is close-on-exec).
+// commit means: the command is running (stage 2 makes the socket close-on-exec).
 enum class ControlKind : std::uint8_t {
   kReady = 1,
   kCommit = 2,

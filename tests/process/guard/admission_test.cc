@@ -836,7 +836,7 @@ class LinkerTest : public AdmissionTest {
   // Of this test: a file of the system's linker set, as the program names it.
   static std::string own_linker() {
     const UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-    return read_program(self.get())->needs.value_or("");
+    return read_program(self.get(), own_program_rules())->needs.value_or("");
   }
 };
 

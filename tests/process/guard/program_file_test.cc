@@ -16,7 +16,8 @@
 namespace loom::guard {
 namespace {
 
-constexpr std::size_t kHead = kProgramHeadBytes;
+const ProgramRules kLinux = program_rules("linux", "x86_64");
+const std::size_t kHead = kLinux.script.head_bytes;
 
 ReadBytes reader_of(std::string file) {
   return [file = std::move(file)](std::uint64_t offset, std::size_t size) -> Result<Bytes> {
@@ -27,7 +28,11 @@ ReadBytes reader_of(std::string file) {
   };
 }
 
-ProgramFile parsed(const std::string& file) { return *parse_program(reader_of(file)); }
+ProgramFile parsed(const std::string& file) { return *parse_program(reader_of(file), kLinux); }
+
+std::optional<std::string_view> script_interpreter(std::string_view head) {
+  return guard::script_interpreter(head, kLinux.script);
+}
 
 // --- scripts
 // ---------------------------------------------------------------------------------------
@@ -148,7 +153,7 @@ TEST(BinaryTest, AStaticBinaryNeedsNothing) {
 
 TEST(BinaryTest, ThisTestItselfIsOneThatNamesAnExistingLinker) {
   const UniqueFd self(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  const auto file = read_program(self.get());
+  const auto file = read_program(self.get(), kLinux);
 
   ASSERT_TRUE(file);
   EXPECT_EQ(file->format, ProgramFormat::kBinary);
@@ -223,7 +228,7 @@ TEST(BinaryTest, AnOffsetThatNoFileHasIsReadAsTheEnd) {
   tree.file("/t", image.bytes());
   const UniqueFd file(::open(tree.at("/t").c_str(), O_RDONLY | O_CLOEXEC));
 
-  const auto program = read_program(file.get());
+  const auto program = read_program(file.get(), kLinux);
 
   ASSERT_TRUE(program);
   EXPECT_EQ(program->format, ProgramFormat::kUnknown);
@@ -232,7 +237,7 @@ TEST(BinaryTest, AnOffsetThatNoFileHasIsReadAsTheEnd) {
 TEST(BinaryTest, AFailedReadIsAnError) {
   const UniqueFd directory(::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 
-  const auto program = read_program(directory.get());
+  const auto program = read_program(directory.get(), kLinux);
 
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().sys_errno, EISDIR);

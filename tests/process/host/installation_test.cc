@@ -18,5 +18,20 @@ TEST(InstallationTest, PiecesAreFoundFromTheRunningExecutable) {
   EXPECT_EQ(installation->libexec_directory, prefix + "/libexec/loom-exec");
 }
 
+TEST(InstallationTest, ABackendsOwnPiecesLieBesideItAndTheRestAreTheHelpers) {
+  const Installation installation{.executable = "/usr/bin/loom-exec",
+                                  .backend_directory = "/usr/lib/loom-exec/backends",
+                                  .libexec_directory = "/usr/libexec/loom-exec"};
+  const std::vector<std::string> own = {"/usr/libexec/loom-exec"};
+
+  EXPECT_EQ(piece_directories(installation, "/usr/lib/loom-exec/backends/bwrap.so"), own);
+  EXPECT_EQ(piece_directories(installation, "/home/u/nspawn.so"), own);
+  EXPECT_EQ(piece_directories(installation, "/home/u/not-lib/loom-exec/backends/nspawn.so"), own);
+  const std::vector<std::string> beside = {"/home/u/build/libexec/loom-exec",
+                                           "/usr/libexec/loom-exec"};
+  EXPECT_EQ(piece_directories(installation, "/home/u/build/lib/loom-exec/backends/nspawn.so"),
+            beside);
+}
+
 }  // namespace
 }  // namespace loom::host

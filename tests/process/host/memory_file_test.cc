@@ -4,10 +4,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <string>
+#include <thread>
 
+#include "host/add_seals.h"
 #include "process_support.h"
+#include "tests/support/promised.h"
 
 namespace loom::host {
 namespace {
@@ -45,7 +50,7 @@ TEST(MemoryFileTest, NoDescriptorOfItCanChangeIt) {
 }
 
 TEST(MemoryFileTest, AnotherUserCannotEvenReopenItForWriting) {
-  if (::getuid() != 0) GTEST_SKIP() << "needs to become another user";
+  if (::getuid() != 0) LOOM_SKIP_UNLESS_PROMISED("it needs to become another user");
   const auto file = make_memory_file("loom-test", as_bytes("hello"));
   ASSERT_TRUE(file);
 
@@ -79,6 +84,53 @@ TEST(MemoryFileTest, AnExecutableCopyOfSomethingLargerIsRefused) {
 
   ASSERT_FALSE(copy);
   EXPECT_EQ(copy.error().code, ErrorCode::kInvalidRequest);
+}
+
+constexpr int kWriteSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
+
+// A memory file with a page that a pipe refers to, as reclaim or DAMON do for a moment.
+struct PinnedFile {
+  PinnedFile() {
+    EXPECT_EQ(::pwrite(file.get(), "x", 1, 0), 1);
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    pipe.reset(ends[0]);
+    const UniqueFd writer(ends[1]);
+    off_t offset = 0;
+    EXPECT_EQ(::splice(file.get(), &offset, writer.get(), nullptr, 1, 0), 1);
+  }
+
+  UniqueFd file{::memfd_create("loom-test", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  UniqueFd pipe;
+};
+
+TEST(AddSealsTest, APageThatSomebodyLooksAtForAMomentIsWaitedFor) {
+  PinnedFile pinned;
+  ASSERT_NE(::fcntl(pinned.file.get(), F_ADD_SEALS, kWriteSeals), 0);
+  ASSERT_EQ(errno, EBUSY);
+  std::thread passer_by([&pinned] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    pinned.pipe.reset();
+  });
+
+  const int error = add_seals(pinned.file.get(), kWriteSeals);
+  passer_by.join();
+
+  EXPECT_EQ(error, 0);
+  EXPECT_EQ(::fcntl(pinned.file.get(), F_GET_SEALS), kWriteSeals);
+}
+
+TEST(AddSealsTest, APageThatStaysInUseIsAnErrorInTheEnd) {
+  const PinnedFile pinned;
+
+  EXPECT_EQ(add_seals(pinned.file.get(), kWriteSeals), EBUSY);
+  EXPECT_EQ(::fcntl(pinned.file.get(), F_GET_SEALS), 0);
+}
+
+TEST(AddSealsTest, WhatWaitingCannotHelpFailsAtOnce) {
+  const UniqueFd sealed(::memfd_create("loom-test", MFD_CLOEXEC));
+
+  EXPECT_EQ(add_seals(sealed.get(), kWriteSeals), EPERM);
 }
 
 TEST(MemoryFileTest, AnEmptyFileIsAFile) {

@@ -116,6 +116,31 @@ TEST_F(PinnedProgramTest, WhatIsNoExecutableFileIsRefusedWithTheReason) {
   ::alarm(0);
 }
 
+TEST_F(PinnedProgramTest, AStage2ThatOthersMayChangeIsNone) {
+  const std::string file = at("safe/launcher");
+  EXPECT_TRUE(find_stage2(file).fact.present);
+  for (const mode_t mode : {mode_t{0775}, mode_t{0757}}) {
+    ASSERT_EQ(::chmod(file.c_str(), mode), 0);
+    EXPECT_TRUE(mentions(find_stage2(file), "is writable by group or others"));
+  }
+  ASSERT_EQ(::chmod(file.c_str(), 0755), 0);
+  if (::geteuid() != 0) GTEST_SKIP() << "needs to give a file away";
+  ASSERT_EQ(::chown(file.c_str(), 65'534, 65'534), 0);
+  EXPECT_TRUE(mentions(find_stage2(file), "belongs to uid 65534"));
+}
+
+TEST_F(PinnedProgramTest, TheNearestStage2IsTakenOrNone) {
+  const std::vector<std::string> directories = {at("work"), at("safe")};
+  EXPECT_EQ(find_stage2(directories, "launcher").fact.path, at("work/launcher"));
+  ASSERT_EQ(::chmod(at("work/launcher").c_str(), 0777), 0);
+  const auto refused = find_stage2(directories, "launcher");
+  EXPECT_FALSE(refused.fact.present);
+  EXPECT_TRUE(mentions(refused, at("work/launcher")));
+  ASSERT_EQ(::unlink(at("work/launcher").c_str()), 0);
+  EXPECT_EQ(find_stage2(directories, "launcher").fact.path, at("safe/launcher"));
+  EXPECT_TRUE(mentions(find_stage2(directories, "none"), at("work/none")));
+}
+
 TEST_F(PinnedProgramTest, Stage2RunsFromACopyThatOutlivesItsFile) {
   auto program = find_stage2(at("safe/launcher"));
   ASSERT_TRUE(seal_stage2(program));

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -70,18 +71,37 @@ inline std::string read_text(int fd) {
 }
 
 inline bool becomes_readable(int fd, int timeout_ms = 10'000) {
-  pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
-  return ::poll(&one, 1, timeout_ms) == 1;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  for (;;) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
+    const int ready = ::poll(&one, 1, std::max(0, static_cast<int>(left.count())));
+    if (ready >= 0 || errno != EINTR) return ready == 1;  // SIGCHLD interrupts it
+  }
 }
+
+// What a child that was spawned takes here: a descriptor of it, or both ends of a pipe that SIGCHLD
+// feeds.
+#if defined(LOOM_TESTS_POSIX_HOST)
+inline constexpr std::size_t kDescriptorsOfAChild = 2;
+#else
+inline constexpr std::size_t kDescriptorsOfAChild = 1;
+#endif
 
 inline std::size_t open_descriptors() {
   const std::filesystem::directory_iterator listing("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(listing), end(listing)));
 }
 
-// Waits for a child of ours to end; -1 and the like never: the test fails instead.
+// Waits for a child of ours to end; -1 and the like never: the test fails instead. Where the
+// descriptor of a child also wakes for others' ends, it waits on.
 inline ExitStatus wait_for(int pidfd) {
-  EXPECT_TRUE(becomes_readable(pidfd)) << "the child does not end";
+  for (bool ended = false; !ended;) {
+    EXPECT_TRUE(ended = becomes_readable(pidfd)) << "the child does not end";
+    const auto asked = has_ended(pidfd);
+    ended = !ended || !asked || *asked;
+  }
   const auto status = reap_if_ended(pidfd);
   if (!status || !*status) {
     ADD_FAILURE() << "the child cannot be reaped";

@@ -65,7 +65,7 @@ TEST_F(ProcessTableTest, ASignalReachesTheProcessItNames) {
   const auto row = read_process(child_.pid);
   ASSERT_TRUE(row.has_value());
 
-  signal_process(*row, SIGTERM);
+  EXPECT_TRUE(signal_process(*row, SIGTERM));
 
   EXPECT_EQ(wait_for(child_.pidfd.get()).signal, SIGTERM);
   child_.pid = -1;
@@ -76,14 +76,14 @@ TEST_F(ProcessTableTest, AProcessWithAnotherBirthIsLeftAlone) {
   ASSERT_TRUE(row.has_value());
   row->birth += 1;
 
-  signal_process(*row, SIGKILL);
+  EXPECT_FALSE(signal_process(*row, SIGKILL));
 
   EXPECT_FALSE(becomes_readable(child_.pidfd.get(), 100));
 }
 
 TEST_F(ProcessTableTest, NoRowMeansEverybodyOrAGroup) {
   for (const std::int32_t pid : {0, -1, -child_.pid}) {
-    signal_process(ProcessRow{.pid = pid, .parent = 0, .birth = 0}, SIGKILL);
+    EXPECT_FALSE(signal_process(ProcessRow{.pid = pid, .parent = 0, .birth = 0}, SIGKILL));
   }
 
   EXPECT_FALSE(becomes_readable(child_.pidfd.get(), 100));

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -57,12 +56,9 @@ TEST(SpawnTest, ASourceMayStayAtItsNumber) {
   EXPECT_EQ(output_of(request), number + "=x ");
 }
 
-TEST(SpawnTest, TargetsMayCoverTheImageAndTheReportPipe) {
-  const UniqueFd image(::open(LOOM_CHILD_PROBE, O_PATH | O_CLOEXEC));
-  ASSERT_TRUE(image);
+TEST(SpawnTest, TargetsMayCoverTheReportPipe) {
   Pipe pipe = make_pipe();
   SpawnRequest request = probe({"descriptors"});
-  request.image_fd = image.get();
   std::string expected = "1 ";
   for (int number = 3; number < 40; ++number) {
     request.moves.push_back({.from = pipe.read.get(), .to = number});
@@ -263,7 +259,7 @@ TEST(SpawnTest, ASpawnLeavesOnlyThePidfdOpen) {
   const auto child = spawn(request);
 
   ASSERT_TRUE(child);
-  EXPECT_EQ(open_descriptors(), before + 1);
+  EXPECT_EQ(open_descriptors(), before + kDescriptorsOfAChild);
   EXPECT_EQ(::fcntl(child->pidfd.get(), F_GETFD), FD_CLOEXEC);
   EXPECT_EQ(wait_for(child->pidfd.get()).code, 3);
 }
@@ -281,37 +277,6 @@ TEST(SpawnTest, AChildWhoseParentIsAnotherByNowExecutesNothing) {
   ASSERT_TRUE(child->failure.has_value());
   EXPECT_EQ(child->failure->step, ChildStep::kParentGone);
   EXPECT_EQ(wait_for(child->pidfd.get()).code, 126);
-}
-
-// cases.md 195
-TEST(SpawnTest, AnImageWhoseParentDiesIsKilled) {
-  Pipe out = make_pipe();
-  Pipe hold = make_pipe();
-  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-  const pid_t middle = ::fork();
-  if (middle == 0) {
-    const auto child = spawn(probe({"sleep"}));
-    const pid_t pid = child && !child->failure ? child->pid : -1;
-    hold.write.reset();
-    char byte = 0;
-    if (::write(out.write.get(), &pid, sizeof pid) == sizeof pid) {
-      (void)!::read(hold.read.get(), &byte, 1);
-    }
-    ::_exit(0);
-  }
-  pid_t sleeper = -1;
-  ASSERT_EQ(::read(out.read.get(), &sleeper, sizeof sleeper), static_cast<ssize_t>(sizeof sleeper));
-  ASSERT_GT(sleeper, 0);
-  const auto opened = open_pidfd(sleeper);
-  ASSERT_TRUE(opened);
-  const UniqueFd pidfd(*opened);
-  ASSERT_FALSE(becomes_readable(pidfd.get(), 50));
-
-  hold.write.reset();  // lets the one in the middle go
-
-  ASSERT_EQ(::waitpid(middle, nullptr, 0), middle);
-  EXPECT_EQ(wait_for(pidfd.get()).signal, SIGKILL);
-  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 }  // namespace

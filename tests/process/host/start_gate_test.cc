@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -140,7 +139,7 @@ TEST(StartGateTest, AHeldSpawnLeavesOnlyThePidfdOpenAndTheSignalsAsTheyWere) {
   const auto child = spawn(request);
 
   ASSERT_TRUE(child);
-  EXPECT_EQ(open_descriptors(), open + 1);
+  EXPECT_EQ(open_descriptors(), open + kDescriptorsOfAChild);
   sigset_t after;
   ASSERT_EQ(::sigprocmask(SIG_SETMASK, nullptr, &after), 0);
   EXPECT_EQ(sigismember(&after, SIGTERM), sigismember(&before, SIGTERM));
@@ -169,30 +168,7 @@ TEST(StartGateTest, AChildThatDoesNotLeaveItsGateIsKilledAndAnError) {
   EXPECT_NE(child.error().message.find("start gate"), std::string::npos) << child.error().message;
   ASSERT_TRUE(held);
   EXPECT_TRUE(becomes_readable(held.get(), 0)) << "it is still there";
-  EXPECT_EQ(open_descriptors(), open + 1);
-}
-
-// The kernel kills everybody who shares the memory of a process that meets its group's ceiling.
-TEST(StartGateTest, AHeldChildSharesNoMemoryWithUsWhichAnyOtherDoes) {
-  SpawnRequest request = probe({"exit", "0"});
-  int flags = -1;
-  static int* seen = nullptr;
-  seen = &flags;
-  Syscalls syscalls = real_syscalls();
-  syscalls.clone = [](int (*entry)(void*), void* stack, int given, void* argument, int* pidfd) {
-    *seen = given;
-    return real_syscalls().clone(entry, stack, given, argument, pidfd);
-  };
-  const auto plain = spawn(request, syscalls);
-  ASSERT_TRUE(plain);
-  EXPECT_NE(flags & CLONE_VM, 0);
-  request.while_held = [](pid_t) {};
-  const auto held = spawn(request, syscalls);
-  ASSERT_TRUE(held);
-  EXPECT_EQ(flags & CLONE_VM, 0);
-  for (const auto& child : {&plain, &held}) {
-    EXPECT_EQ(wait_for((*child)->pidfd.get()).code, 0);
-  }
+  EXPECT_EQ(open_descriptors(), open + kDescriptorsOfAChild);
 }
 
 }  // namespace

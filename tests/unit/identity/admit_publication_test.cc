@@ -225,6 +225,68 @@ TEST(AdmitPublicationTest, OnMacOsTheScratchIsElsewhereAndTmpIsADirectoryLikeAno
   EXPECT_TRUE(is_refused(R::kInPrivateScratch, unresolved, "/tmp/x", IdentityPlatform::kLinux));
 }
 
+// One name under every spelling that a volume of macOS takes for it.
+TEST(AdmitPublicationTest, OnMacOsWhatTakesAwayHoldsInEverySpelling) {
+  for (const std::string_view path :
+       {"/W/.CodeMode", "/w/.codemode/home/GitConfig", "/W", "/w/.codemode/HOME/gitconfig/below"}) {
+    SCOPED_TRACE(path);
+    PublicationGrounds hidden{.protected_paths = {fact(path)}, .view = view_granting("/w")};
+    EXPECT_TRUE(is_refused(R::kProtected, hidden, "/w", IdentityPlatform::kDarwin));
+    EXPECT_TRUE(is_admitted(hidden, "/w", IdentityPlatform::kLinux));
+    hidden.protected_paths = {fact("/elsewhere")};
+    hidden.protected_paths.front().links = {{.place = at(path), .target = "/elsewhere"}};
+    EXPECT_TRUE(is_refused(R::kProtected, hidden, "/w", IdentityPlatform::kDarwin));
+  }
+  const PublicationGrounds spelled_apart{.protected_paths = {fact("/caf\u00E9/.codemode")},
+                                         .view = view_granting("/cafe\u0301")};
+  EXPECT_TRUE(is_refused(R::kProtected, spelled_apart, "/cafe\u0301", IdentityPlatform::kDarwin));
+  const PublicationGrounds of_links{.protected_paths = {fact("/Var/x/.codemode")},
+                                    .view = view_granting("/private/var/x")};
+  EXPECT_TRUE(is_refused(R::kProtected, of_links, "/private/var/x", IdentityPlatform::kDarwin));
+
+  const PublicationGrounds mounted{.mounts = {fact("/w/.codemode/home/GITCONFIG")},
+                                   .view = view_granting("/w")};
+  EXPECT_TRUE(is_refused(R::kMountAtFile, mounted, "/w", IdentityPlatform::kDarwin));
+  EXPECT_TRUE(is_admitted(mounted, "/w", IdentityPlatform::kLinux));
+
+  PublicationGrounds narrowed{.view = view_granting("/w")};
+  narrowed.view.push_back(operation(MountClass::kReadable, "/w/.CODEMODE"));
+  EXPECT_TRUE(is_refused(R::kNotWritable, narrowed, "/w", IdentityPlatform::kDarwin));
+  EXPECT_TRUE(is_admitted(narrowed, "/w", IdentityPlatform::kLinux));
+}
+
+TEST(AdmitPublicationTest, OnMacOsWhatGrantsHoldsAsItIsStored) {
+  const PublicationGrounds grounds{.view = view_granting("/W")};
+  EXPECT_TRUE(is_refused(R::kNotWritable, grounds, "/w", IdentityPlatform::kDarwin));
+  EXPECT_TRUE(is_admitted(grounds, "/W", IdentityPlatform::kDarwin));
+}
+
+TEST(AdmitPublicationTest, OnMacOsTmpAndPrivateTmpAreOneDirectory) {
+  const PublicationGrounds written{.view = view_granting("/tmp/x")};
+  EXPECT_TRUE(is_admitted(written, "/private/tmp/x", IdentityPlatform::kDarwin));
+  EXPECT_TRUE(is_refused(R::kNotWritable, written, "/private/tmp/x", IdentityPlatform::kLinux));
+  EXPECT_TRUE(is_refused(R::kNotWritable, written, "/private/tmpx", IdentityPlatform::kDarwin));
+  EXPECT_TRUE(is_refused(R::kNotWritable, written, "/private/tmp/y", IdentityPlatform::kDarwin));
+
+  PublicationGrounds hidden{.view = view_granting("/private/var/x")};
+  EXPECT_TRUE(is_admitted(hidden, "/private/var/x", IdentityPlatform::kDarwin));
+  hidden.protected_paths = {fact("/var/x/.codemode")};
+  EXPECT_TRUE(is_refused(R::kProtected, hidden, "/private/var/x", IdentityPlatform::kDarwin));
+  EXPECT_TRUE(is_admitted(hidden, "/private/var/x", IdentityPlatform::kLinux));
+
+  PublicationGrounds mounted{.view = view_granting("/private/etc/x")};
+  mounted.mounts = {fact("/etc/x/.codemode/home/gitconfig")};
+  EXPECT_TRUE(is_refused(R::kMountAtFile, mounted, "/private/etc/x", IdentityPlatform::kDarwin));
+}
+
+// The link leads to everything in the directory, and hides none of it.
+TEST(AdmitPublicationTest, OnMacOsAProtectedPathBehindTheLinkHidesNothingElseInTmp) {
+  PublicationGrounds grounds{.view = view_granting("/private/tmp/x")};
+  grounds.protected_paths = {fact("/tmp/secret", "/private/tmp/secret")};
+  grounds.protected_paths[0].links = {{.place = at("/tmp"), .target = "private/tmp"}};
+  EXPECT_TRUE(is_admitted(grounds, "/private/tmp/x", IdentityPlatform::kDarwin));
+}
+
 TEST(AdmitPublicationTest, AnotherPlatformPublishesNothing) {
   const PublicationGrounds grounds{.view = view_granting("/w")};
   EXPECT_TRUE(is_admitted(grounds));

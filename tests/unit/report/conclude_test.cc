@@ -248,5 +248,29 @@ TEST(ConcludeTest, EveryEntryIsOneLineOfUtf8) {
   }
 }
 
+// cases.md 219
+TEST(ConcludeTest, AMacReportSpeaksOfTheProfileThenOfTheInnerStageAndLastOfWhatNothingHolds) {
+  constexpr const char* kProfile =
+      "seatbelt-fs:rw=3,mask=0,bind_ro=0,bind_rw=0,scratch=private-dir,base=minimal,"
+      "plan=0123456789abcdef";
+  Audit audit;
+  audit.when_witnessed = {"seatbelt", kProfile, "seatbelt-net", "seatbelt-exec:allow=1,deny=0"};
+  audit.when_silent = {"skip:seatbelt: the inner stage sent no report"};
+  WitnessedRun run = reported({"rlimit-fsize", "rlimit-cpu"},
+                              {"rlimit-address-space: Invalid argument; mem_bytes is not in force",
+                               "darwin-process-lifecycle: sampled"});
+  run.host_extras = {"launcher-pins"};
+
+  EXPECT_THAT(conclude(audit, run),
+              ElementsAre("seatbelt", kProfile, "seatbelt-net", "seatbelt-exec:allow=1,deny=0",
+                          "rlimit-fsize", "rlimit-cpu", "launcher-pins",
+                          "skip:rlimit-address-space: Invalid argument; mem_bytes is not in force",
+                          "skip:darwin-process-lifecycle: sampled"));
+  run.report.reset();
+  EXPECT_THAT(conclude(audit, run),
+              ElementsAre("skip:seatbelt: the inner stage sent no report",
+                          StartsWith("skip:stage2: no report from the inner stage")));
+}
+
 }  // namespace
 }  // namespace loom

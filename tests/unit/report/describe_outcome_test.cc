@@ -305,5 +305,39 @@ TEST(DescribeOutcomeTest, WhatTheKernelDoesNotTellIsNotClaimed) {
   EXPECT_EQ(outcome.detail, "exit 1");
 }
 
+// guard.md 6.1: a condition, never a claim
+TEST(DescribeOutcomeTest, AStatusThatARefusedForkLeavesIsExplainedConditionallyUnderAForkBrake) {
+  OutcomeFacts facts = ran(128);
+  facts.fork_braked = true;
+  expect_outcome(facts, OutcomeClass::kExited, 128, "exit 128; it may have met the process budget");
+
+  for (const int code : {0, 1, 127, 129, 137}) {
+    facts.code = code;
+    EXPECT_THAT(describe_outcome(facts).detail, Not(HasSubstr("budget"))) << code;
+  }
+  facts.code = 128;
+  facts.fork_braked = false;
+  EXPECT_EQ(describe_outcome(facts).detail, "exit 128");
+}
+
+// uid 0 is held to no such limit, and then nothing was refused.
+TEST(DescribeOutcomeTest, ForksAreBrakedWhereStage2SaysThatTheLimitIsInForce) {
+  InnerReport report;
+  report.applied = {"rlimit-cpu", "rlimit-processes"};
+  EXPECT_TRUE(is_fork_braked("darwin", report));
+  EXPECT_FALSE(is_fork_braked("linux", report));
+  EXPECT_FALSE(is_fork_braked("darwin", std::nullopt));
+
+  report.applied = {"rlimit-cpu"};
+  report.skipped = {"rlimit-processes: the kernel holds uid 0 to no such limit"};
+  EXPECT_FALSE(is_fork_braked("darwin", report));
+}
+
+TEST(DescribeOutcomeTest, ASignalUnderAForkBrakeIsASignal) {
+  OutcomeFacts facts = ran_into(SIGKILL);
+  facts.fork_braked = true;
+  EXPECT_EQ(describe_outcome(facts).detail, "killed by SIGKILL");
+}
+
 }  // namespace
 }  // namespace loom

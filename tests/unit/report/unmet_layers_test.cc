@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "report/conclude.h"
+#include "report/entry_text.h"
 
 namespace loom {
 namespace {
@@ -183,6 +184,40 @@ TEST(UnmetLayersTest, ARequiredExecTableNeedsItsLayer) {
   // A table that is not required is reported, and no demand fails by it.
   EXPECT_THAT(missing(false, "linux", unheld), IsEmpty());
   EXPECT_THAT(unmet_layers({.policy = &policy, .exec_rules = true}, "linux", false, {}), IsEmpty());
+}
+
+// enforcement-tags.md 5.3: what is tolerated when the policy asks for it is not when it does not.
+TEST(UnmetLayersTest, DarwinToleratesACeilingOnlyWhereThePolicyAsksForIt) {
+  const Entries base = {"seatbelt", "seatbelt-fs:x", "skip:darwin-process-lifecycle: sampled"};
+  Policy memory = open_policy();
+  memory.limits.mem_bytes = 1 << 30;
+  Policy pids = open_policy();
+  pids.limits.pids = 64;
+  const Entries no_memory = with(base, "skip:rlimit-address-space: Invalid argument");
+  const Entries no_pids = with(base, "skip:rlimit-processes: 10 left");
+
+  EXPECT_THAT(unmet(Demand::kPlatform, memory, "darwin", false, no_memory), IsEmpty());
+  EXPECT_THAT(unmet(Demand::kPlatform, pids, "darwin", false, no_pids), IsEmpty());
+  EXPECT_THAT(unmet(Demand::kPlatform, pids, "darwin", false, no_memory),
+              ElementsAre("rlimit-processes", "rlimit-address-space"));
+  EXPECT_THAT(unmet(Demand::kPlatform, open_policy(), "darwin", false, no_pids),
+              ElementsAre("rlimit-processes"));
+  EXPECT_THAT(unmet(Demand::kFull, memory, "darwin", false, no_memory),
+              ElementsAre("rlimit-address-space", "darwin-process-lifecycle"));
+}
+
+TEST(UnmetLayersTest, NoOtherSkipIsToleratedOnDarwin) {
+  for (const char* skip : {"skip:cgroup-v2: none", "skip:seatbelt: no", "skip:network-proxy: x",
+                           "skip:stage2: silent", "skip:darwin-process-lifecycl: misspelled"}) {
+    EXPECT_THAT(
+        unmet(Demand::kPlatform, workspace_policy(), "darwin", false, with(darwin_entries(), skip)),
+        ElementsAre(std::string(entry_tag(skip))))
+        << skip;
+  }
+  // Elsewhere the same skips are tolerated nowhere.
+  EXPECT_THAT(unmet(Demand::kPlatform, workspace_policy(), "linux", false,
+                    with(linux_entries(), "skip:darwin-process-lifecycle: sampled")),
+              ElementsAre("darwin-process-lifecycle"));
 }
 
 }  // namespace

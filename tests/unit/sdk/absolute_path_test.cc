@@ -69,5 +69,70 @@ TEST(AbsolutePathTest, ParentAndNameTakeApartWhatTheyPutTogether) {
   EXPECT_EQ(path("/").name(), "");
 }
 
+TEST(AbsolutePathTest, ADriveIsTheFirstComponentWhereThereAreDrives) {
+  EXPECT_EQ(spell_drive_path("C:\\Work\\x"), "/C:/Work/x");
+  EXPECT_EQ(spell_drive_path("c:/Work\\x"), "/C:/Work/x");
+  EXPECT_EQ(spell_drive_path("z:\\"), "/Z:/");
+  for (const char* other : {"", "C:", "C:x", "/C:/x", "\\\\server\\x", "1:\\x", "@:/x", "work"}) {
+    EXPECT_EQ(spell_drive_path(other), std::nullopt) << other;
+  }
+}
+
+TEST(AbsolutePathTest, OnWindowsEverySpellingOfARegionBecomesOne) {
+  const struct {
+    std::string_view written;
+    std::string_view clean;
+  } kCases[] = {
+      {"C:\\work", "/C:/work"},
+      {"c:/work/", "/C:/work"},
+      {"/c:/work", "/C:/work"},
+      {"/C:/work", "/C:/work"},
+      {"C:\\a\\..\\b", "/C:/b"},
+      {"C:\\a/./..\\b\\", "/C:/b"},
+      // No "..", however many, is another drive or the system's.
+      {"D:\\..\\..\\x", "/D:/x"},
+      {"/d:/../x/..", "/D:"},
+      {"d:\\", "/D:"},
+      {"/d:", "/D:"},
+      {"/D:/", "/D:"},
+      {"/", "/"},
+      {"/..", "/"},
+      {"/tmp//x/../y", "/tmp/y"},
+      {"/x/c:/y", "/x/c:/y"},
+      {"/cd:/y", "/cd:/y"},
+  };
+  for (const auto& [written, clean] : kCases) {
+    SCOPED_TRACE(written);
+    const auto parsed = AbsolutePath::parse_with_drives(written);
+
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->str(), clean);
+    EXPECT_EQ(AbsolutePath::parse_with_drives(parsed->str())->str(), clean);
+  }
+}
+
+TEST(AbsolutePathTest, OnWindowsNothingHidesComponentsFromTheType) {
+  for (const std::string& text :
+       {std::string("/C:\\a\\..\\b"), std::string("/C:\\work"), std::string("/C:/a\\..\\b"),
+        std::string("/tmp\\x"), std::string("/\\server\\share"), std::string("//server/share"),
+        std::string("\\\\server\\share"), std::string("\\\\?\\C:\\x"), std::string("\\rooted"),
+        std::string("/x/../C:/work"), std::string("/./c:"), std::string("C:relative"),
+        std::string("C:"), std::string("work"), std::string(), std::string("C:\\a\0b", 6)}) {
+    SCOPED_TRACE(text);
+    const auto parsed = AbsolutePath::parse_with_drives(text);
+
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().code, ErrorCode::kInvalidRequest);
+  }
+}
+
+TEST(AbsolutePathTest, WithoutDrivesABackslashIsAByteLikeAnyOther) {
+  EXPECT_FALSE(AbsolutePath::is_absolute("C:\\x"));
+  EXPECT_FALSE(AbsolutePath::parse("C:\\x"));
+  EXPECT_TRUE(AbsolutePath::is_absolute("/C:/x"));
+  EXPECT_EQ(path("/c:\\a\\..\\b").str(), "/c:\\a\\..\\b");
+  EXPECT_EQ(path("/c:/../x").str(), "/x");
+}
+
 }  // namespace
 }  // namespace loom

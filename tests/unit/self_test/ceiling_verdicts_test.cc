@@ -29,6 +29,38 @@ ProbeRun without_group(std::string out) {
   return reported(std::move(out), {"bwrap", "skip:cgroup-v2: pids.max NOT applied"});
 }
 
+// What a run under a ceiling of the account's process count reports and prints on macOS.
+ProbeRun burst(std::string out) {
+  return reported(std::move(out),
+                  {"seatbelt", "rlimit-processes", "skip:darwin-process-lifecycle: x"});
+}
+
+TEST(ForkBurstVerdictTest, ARefusalForWantOfProcessesIsEnforced) {
+  EXPECT_THAT(judge_fork_burst(burst("fork-denied-eagain\n")), IsEnforced());
+}
+
+TEST(ForkBurstVerdictTest, ABurstThatStartedWholeIsAFailure) {
+  EXPECT_THAT(judge_fork_burst(burst("fork-all-started\n")), IsAFailure("all 64 processes"));
+}
+
+TEST(ForkBurstVerdictTest, AnythingElseIsInconclusive) {
+  for (const char* out : {"", "fork-error:EPERM (operation not permitted)\n", "fork-denied\n"}) {
+    EXPECT_THAT(judge_fork_burst(burst(out)), IsAFailure("inconclusive")) << out;
+  }
+}
+
+// cases.md 236
+TEST(ForkBurstVerdictTest, ACeilingThatTheMachineDidNotSetIsASkipWhateverWasPrinted) {
+  for (const char* out : {"fork-denied-eagain\n", "fork-all-started\n", ""}) {
+    EXPECT_THAT(
+        judge_fork_burst(reported(out, {"seatbelt", "skip:rlimit-processes: 40 run already"})),
+        IsASkip("rlimit-processes: 40 run already"))
+        << out;
+  }
+}
+
+TEST(ForkBurstVerdictTest, TheBurstIsLargerThanItsRoom) { EXPECT_GT(kForkBurst, kForkRoom); }
+
 TEST(ForkVerdictTest, ARefusedForkBesideOneThatSucceededIsEnforced) {
   EXPECT_THAT(judge_forks(with_use("started\nstarted\n", denied(1))), IsEnforced());
 }

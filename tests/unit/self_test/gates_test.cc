@@ -42,9 +42,20 @@ TEST(PlatformGateTest, LinuxAndMacosPass) {
 }
 
 TEST(PlatformGateTest, ABackendWithoutAJailCountsAsSuchAPlatformEverywhere) {
-  const auto gate = platform_gate("linux", false);
-  ASSERT_TRUE(gate);
-  EXPECT_THAT(gate->result, testing::StartsWith("UNSUPPORTED PLATFORM"));
+  for (const char* os : {"linux", "darwin"}) {
+    const auto gate = platform_gate(os, false);
+    ASSERT_TRUE(gate) << os;
+    EXPECT_THAT(gate->result, testing::StartsWith("UNSUPPORTED PLATFORM"));
+    EXPECT_THAT(gate->reason, HasSubstr("the backend in use"));
+  }
+}
+
+// cases.md 239
+TEST(PlatformGateTest, ASystemWithoutAJailIsNamedWhateverItsBackendSays) {
+  for (const bool has_jail : {false, true}) {
+    EXPECT_THAT(platform_gate("windows", has_jail)->remark, HasSubstr("attempted on Windows"));
+    EXPECT_THAT(platform_gate("freebsd", has_jail)->remark, HasSubstr("attempted on freebsd"));
+  }
 }
 
 LaunchTrial failed_trial(NamespaceAnswer answer) {
@@ -64,6 +75,29 @@ TEST(NestedGateTest, AnInheritedFilterOrDomainIsAJailOfOurKind) {
         AllOf(HasSubstr("inside a jail already"), HasSubstr("setup: the launcher ended with 1"),
               HasSubstr("RESULT: NOT RUN (not a pass)\n"), HoldsNoPass()));
   }
+}
+
+// spec: a helper inside a profile can make no other
+TEST(NestedGateTest, AHelperInsideAProfileOfMacosIsNotRun) {
+  LaunchTrial trial = failed_trial(NamespaceAnswer::kMade);
+  EXPECT_EQ(nested_gate(trial), std::nullopt);
+  trial.already_profiled = true;
+
+  const auto gate = nested_gate(trial);
+
+  ASSERT_TRUE(gate);
+  EXPECT_THAT(render_not_run(*gate),
+              AllOf(HasSubstr("inside a jail already: a Seatbelt profile"),
+                    HasSubstr("RESULT: NOT RUN (not a pass)\n"), HoldsNoPass()));
+  trial.jailed = true;
+  EXPECT_EQ(nested_gate(trial), std::nullopt);
+}
+
+TEST(NestedGateTest, OnlyTheRefusalItselfSaysThatTheHelperIsProfiled) {
+  EXPECT_TRUE(says_already_profiled("spawn: already_profiled: this helper is inside a profile"));
+  EXPECT_FALSE(says_already_profiled("spawn: not_found: already_profiled: "));
+  EXPECT_FALSE(says_already_profiled("setup: the launcher ended with 71"));
+  EXPECT_FALSE(says_already_profiled(""));
 }
 
 TEST(NestedGateTest, ALauncherThatIsBrokenIsTheProbesOwnMatter) {

@@ -56,6 +56,11 @@ TEST(ProbeBaseTest, MacosHasAPlaceThatNoScratchCovers) {
             path("/private/tmp"));
 }
 
+TEST(ProbeBaseTest, OneLayerOfMacosKeepsFilesAndNetworkApart) {
+  EXPECT_EQ(jail_tags("darwin"), (JailTags{.file_system = "seatbelt", .network = "seatbelt"}));
+  EXPECT_EQ(jail_tags("linux"), (JailTags{.file_system = "bwrap", .network = "seccomp"}));
+}
+
 TEST(ProbeBaseTest, TheBasePolicyGrantsOneDirectoryAndNothingElse) {
   const Policy policy = base_policy(path("/var/tmp/d"));
 

@@ -10,9 +10,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> names() {
+std::vector<std::string> names(std::string_view os = "linux") {
   std::vector<std::string> found;
-  for (const Probe& probe : probe_table()) found.emplace_back(probe.name);
+  for (const Probe& probe : probe_table(os)) found.emplace_back(probe.name);
   return found;
 }
 
@@ -45,6 +45,17 @@ TEST(ProbeTableTest, OurOwnNamesFollow) {
                   "file size ceiling ends the writer", "memory ceiling stops the allocator",
                   "no capability and no privilege gain left", "dangerous system calls refused",
                   "no descriptor of the helper leaks", "orphans end with their run"));
+}
+
+// cases.md 241
+TEST(ProbeTableTest, TheElevenAreTheSameOnMacosAndOfOurOwnThoseWithoutLinuxInThem) {
+  const std::vector<std::string> on_linux = names("linux");
+  std::vector<std::string> expected(on_linux.begin(), on_linux.begin() + 11);
+  expected.insert(expected.end(),
+                  {"hostile native program denied host write, secret, and network",
+                   "file size ceiling ends the writer", "orphans end with their run"});
+
+  EXPECT_EQ(names("darwin"), expected);
 }
 
 AbsolutePath path(const char* text) { return *AbsolutePath::parse(text); }

@@ -57,6 +57,19 @@ TEST(SetsidVerdictTest, EveryRuleOfTheProbeIsAFailureOfItsOwn) {
   EXPECT_THAT(judge_setsid_escape(seen), IsAFailure("settling took"));
 }
 
+// Where no jail ends with its first process, an escape that is gone may have ended by itself.
+TEST(SetsidVerdictTest, OnMacosAnEscapeMustHaveBeenObservedAndKilled) {
+  LeftoverEvidence seen = left("setsid-ok\nlauncher-done\n");
+  seen.must_be_swept = true;
+  EXPECT_THAT(judge_setsid_escape(seen), IsAFailure("no observed descendant was killed"));
+
+  seen.run.result.swept_descendant = true;
+  EXPECT_THAT(judge_setsid_escape(seen), IsEnforced());
+
+  seen.gone = false;
+  EXPECT_THAT(judge_setsid_escape(seen), IsAFailure("still there"));
+}
+
 HeartbeatEvidence stopped() {
   HeartbeatEvidence seen{
       .run = printed("beats 2\n"), .first = "4\n", .second = "4\n", .gone = true};

@@ -1,0 +1,5 @@
+#include <loom/export_backend.h>
+
+#include "seatbelt_backend.h"
+
+LOOM_EXPORT_BACKEND(loom::seatbelt::SeatbeltBackend, "seatbelt", LOOM_BACKEND_VERSION);

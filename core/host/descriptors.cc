@@ -1,0 +1,48 @@
+#include "host/descriptors.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "host/errno_text.h"
+
+namespace loom::host {
+
+namespace {
+
+Result<PipeEnds> make_pipe_with(int flags) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | flags) != 0) {
+    const int error = errno;
+    return fail(ErrorCode::kSystem, "pipe: " + errno_text(error), error);
+  }
+  return PipeEnds{.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
+}
+
+}  // namespace
+
+Result<PipeEnds> open_pipe() { return make_pipe_with(0); }
+
+Result<PipeEnds> open_nonblocking_pipe() { return make_pipe_with(O_NONBLOCK); }
+
+void enlarge_pipe(int pipe, int bytes) noexcept { ::fcntl(pipe, F_SETPIPE_SZ, bytes); }
+
+void close_descriptors_from(int first) noexcept {
+  ::close_range(static_cast<unsigned>(first), ~0u, 0);
+}
+
+void keep_descriptors_from(int first) noexcept {
+  ::close_range(static_cast<unsigned>(first), ~0u, CLOSE_RANGE_CLOEXEC);
+}
+
+bool is_only_a_name(int fd_flags) noexcept { return (fd_flags & O_PATH) != 0; }
+
+bool is_hung_up(int fd) noexcept {
+  pollfd one{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  return ::poll(&one, 1, 0) > 0 && (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+}  // namespace loom::host

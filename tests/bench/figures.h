@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace loom::bench {
+
+// Of some repeated measurements: half of them lie between the quartiles.
+struct Spread {
+  double median = 0;
+  double lower = 0;  // quartiles
+  double upper = 0;
+};
+[[nodiscard]] Spread spread_of(std::vector<double> values);
+
+enum class Bound { kNone, kAtMost, kAtLeast };
+
+// One line: what was measured, what stands beside it, and how the two relate.
+struct Figure {
+  std::string name{};
+  std::string unit{};
+  Spread ours{};
+  std::string beside{};  // the yardstick; empty: there is none, and the bound is ours' own
+  Spread yardstick{};
+  Bound kind = Bound::kNone;
+  double bound = 0;  // of the ratio, or of ours
+
+  [[nodiscard]] double ratio() const { return ours.median / yardstick.median; }
+  // What the bound is about.
+  [[nodiscard]] double judged() const { return beside.empty() ? ours.median : ratio(); }
+  [[nodiscard]] bool kept() const;
+};
+
+// Prints each figure as it comes, and keeps all.
+class Report {
+ public:
+  void add(Figure figure);
+  // A line for people that no program needs.
+  void note(const std::string& text) const;
+  // One JSON document (docs/performance.md). False: it could not be written.
+  [[nodiscard]] bool write_json(const std::string& file) const;
+
+ private:
+  std::vector<Figure> figures_;
+};
+
+// Milliseconds that `action` took.
+[[nodiscard]] double time_once(const std::function<void()>& action);
+
+// Takes turns, so that whatever else the machine does meets both alike.
+struct Pair {
+  Spread ours{};
+  Spread yardstick{};
+};
+[[nodiscard]] Pair alternate(int rounds, const std::function<double()>& ours,
+                             const std::function<double()>& yardstick);
+
+// The exponent e and the factor of cost = factor * size^e that fit best, on a logarithmic scale.
+struct Fit {
+  double exponent = 0;
+  double factor = 0;
+};
+[[nodiscard]] Fit fit_power(const std::vector<double>& sizes, const std::vector<double>& costs);
+
+}  // namespace loom::bench

@@ -69,10 +69,31 @@ void scrub(PreparedRun& run) {
   }
 }
 
+// Of the last launch that was planned only the commit is another one now.
+void recall(const Command& command, PreparedRun& run) {
+  run.plan = run.planned->plan;
+  run.launch = run.planned->launch;
+  run.launch.commit = commit_of(command);
+}
+
 Result<void> look_and_plan(Session& session, const Survey& survey, PlanRequest& question,
-                           JailPlan& plan) {
+                           PreparedRun& run) {
   LOOM_TRY(question.facts, gather_facts(session, survey));
-  LOOM_TRY(plan, session.backend().plan(question));
+  run.planned = session.planned_launches().find(question);
+  if (run.planned) {
+    recall(question.command, run);
+    return {};
+  }
+  LOOM_TRY(run.plan, session.backend().plan(question));
+  return {};
+}
+
+Result<void> render(Session& session, const PlanRequest& question, PreparedRun& run) {
+  if (run.planned) return {};
+  LOOM_TRY(run.launch, session.backend().render(run.plan));
+  if (session.features().can_warm) {
+    run.planned = session.planned_launches().remember(question, run.plan, run.launch);
+  }
   return {};
 }
 
@@ -88,7 +109,7 @@ Result<void> settle_plan(Session& session, const Survey& survey, PlanRequest& qu
                          const RunRequest& request, PreparedRun& run) {
   std::string changed;
   for (int tries = 0; tries < kMaxPlanTries; ++tries) {
-    LOOM_TRY_VOID(look_and_plan(session, survey, question, run.plan));
+    LOOM_TRY_VOID(look_and_plan(session, survey, question, run));
     if (run.plan.to_make.empty() || request.for_show) return {};
     if (request.ahead) return not_ahead("a name for an absent protected path");
     if (run.scratch) {
@@ -104,7 +125,7 @@ Result<void> settle_plan(Session& session, const Survey& survey, PlanRequest& qu
       continue;
     }
     const std::vector<MadeName> names = std::move(run.plan.to_make);
-    LOOM_TRY_VOID(look_and_plan(session, survey, question, run.plan));
+    LOOM_TRY_VOID(look_and_plan(session, survey, question, run));
     if (run.plan.to_make == names && shows_made_names(question.facts, names, made->identities())) {
       run.made.emplace(std::move(*made));
       return {};
@@ -242,7 +263,6 @@ Result<void> check_demand(Session& session, PreparedRun& run) {
 Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
   LOOM_TRY_VOID(check_directory(request.cwd));
   LOOM_TRY_VOID(session.finish_probing());
-  JailBackend& backend = session.backend();
   if (session.facts().ceilings.available) {
     LOOM_TRY_VOID(refuse_ceilings_in_reach(request.policy));
   }
@@ -280,7 +300,7 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
   if (snapshot) LOOM_TRY_VOID(admit_program(session, survey, *snapshot, question, run));
   if (request.for_show) note_example(placed, run.plan);
   if (request.for_show && !run.plan.to_make.empty()) return run;  // not what would be rendered
-  LOOM_TRY(run.launch, backend.render(run.plan));
+  LOOM_TRY_VOID(render(session, question, run));
   LOOM_TRY_VOID(check_demand(session, run));
   run.facts = std::move(question.facts);
   if (!request.for_show && !ends_by_itself(run.launch)) {
@@ -292,8 +312,13 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
 
 Result<void> audit_run(Session& session, PreparedRun& run) {
   if (run.audited) return {};
-  LOOM_TRY(run.audit, session.backend().audit(run.plan));
+  if (run.planned && run.planned->audit) {
+    run.audit = *run.planned->audit;
+  } else {
+    LOOM_TRY(run.audit, session.backend().audit(run.plan));
+  }
   run.audited = true;
+  if (run.planned) run.planned->audit = run.audit;
   return {};
 }
 

@@ -3,10 +3,12 @@
 #include <loom/plan.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/planned_launch.h"
 #include "app/run_request.h"
 #include "app/session.h"
 #include "guard/admission.h"
@@ -24,6 +26,7 @@ struct PreparedRun {
   LaunchSpec launch;
   Audit audit;  // once audit_run was here
   bool audited = false;
+  std::shared_ptr<PlannedLaunch> planned{};  // where plan and launch serve other commands too
   Command command;
   std::uint64_t id = 1;  // as RunRequest
   // Of plan.to_make, from the last look at the host to the end of the run, or of no names, where

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/launch_child.h"
+#include "app/planned_launch.h"
 #include "guard/exec_objects.h"
 #include "guard/linker_names.h"
 #include "host/caretaker.h"
@@ -104,6 +105,9 @@ class Session final : public HostServices {
   // finish_probing.
   [[nodiscard]] Result<const Survey*> survey(const Policy& policy);
 
+  // What was planned last, and how the launch looked.
+  [[nodiscard]] PlannedLaunches& planned_launches() noexcept { return planned_launches_; }
+
   // The mounts of the host, as they are now. Valid until the next call.
   [[nodiscard]] Result<const host::ReachableMounts*> mounts() { return own_mounts_.now(); }
   // As OwnMounts::readings, of the last mounts().
@@ -160,6 +164,7 @@ class Session final : public HostServices {
   Features features_;
   std::optional<Policy> surveyed_;  // the policy that survey_ answers
   Survey survey_;
+  PlannedLaunches planned_launches_;
   std::shared_ptr<host::Caretaker> caretaker_;
   guard::LinkerNames linkers_;
   std::vector<AbsolutePath> written_before_;

@@ -9,20 +9,24 @@
 namespace loom {
 namespace {
 
-// What the packer writes into.
-class Appender {
+void append(Bytes& out, const char* data, std::size_t size) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(data);
+  out.insert(out.end(), bytes, bytes + size);
+}
+
+// What the packer writes into, a byte or two at a time: a header, or a scalar.
+class Head {
  public:
-  explicit Appender(Bytes& out) : out_(out) {}
   void write(const char* data, std::size_t size) {
-    // Called for every byte or two; insert would ask far more questions.
-    if (size == 0) return;  // with a null pointer, possibly
-    const std::size_t before = out_.size();
-    out_.resize(before + size);
-    std::memcpy(out_.data() + before, data, size);
+    LOOM_CHECK(size <= sizeof bytes_ - size_);
+    std::memcpy(bytes_ + size_, data, size);
+    size_ += size;
   }
+  void move_to(Bytes& out) const { append(out, bytes_, size_); }
 
  private:
-  Bytes& out_;
+  char bytes_[16];  // msgpack's longest, a number, has 9
+  std::size_t size_ = 0;
 };
 
 // msgpack counts in 32 bits; everything we write stays far below by its own ceiling.
@@ -33,9 +37,10 @@ std::uint32_t count32(std::size_t count) {
 
 template <class Pack>
 void pack_into(Bytes& out, Pack pack) {
-  Appender appender(out);
-  msgpack::packer<Appender> packer(appender);
+  Head head;
+  msgpack::packer<Head> packer(head);
   pack(packer);
+  head.move_to(out);
 }
 
 }  // namespace
@@ -57,10 +62,8 @@ void ValueWriter::signed_number(std::int64_t value) {
 }
 
 void ValueWriter::text(std::string_view utf8) {
-  pack_into(out_, [utf8](auto& packer) {
-    packer.pack_str(count32(utf8.size()));
-    packer.pack_str_body(utf8.data(), count32(utf8.size()));
-  });
+  pack_into(out_, [utf8](auto& packer) { packer.pack_str(count32(utf8.size())); });
+  append(out_, utf8.data(), utf8.size());
 }
 
 void ValueWriter::binary_header(std::size_t size) {
@@ -68,10 +71,8 @@ void ValueWriter::binary_header(std::size_t size) {
 }
 
 void ValueWriter::binary(ByteView bytes) {
-  pack_into(out_, [text = as_text(bytes)](auto& packer) {
-    packer.pack_bin(count32(text.size()));
-    packer.pack_bin_body(text.data(), count32(text.size()));
-  });
+  binary_header(bytes.size());
+  encoded(bytes);
 }
 
 void ValueWriter::name(std::string_view bytes) {

@@ -1,0 +1,39 @@
+#include "app/planned_launch.h"
+
+#include <loom/stage2_control.h>
+
+namespace loom::app {
+namespace {
+
+// Whether the answer depends on nothing but the policy and the facts. The operator's flags are the
+// same for every question of a helper.
+bool is_plain(const PlanRequest& question) {
+  return !question.exec && !question.explain_filter && !question.private_scratch &&
+         !question.command.program && !question.command.argv.empty();
+}
+
+}  // namespace
+
+Bytes commit_of(const Command& command) {
+  return encode(
+      CommitDocument{.argv = command.argv, .environment = command.environment, .cwd = command.cwd});
+}
+
+std::shared_ptr<PlannedLaunch> PlannedLaunches::find(const PlanRequest& question) const {
+  const bool same = last_ && is_plain(question) && last_->policy == question.policy &&
+                    last_->facts == question.facts;
+  return same ? last_ : nullptr;
+}
+
+std::shared_ptr<PlannedLaunch> PlannedLaunches::remember(const PlanRequest& question,
+                                                         const JailPlan& plan,
+                                                         const LaunchSpec& launch) {
+  if (!is_plain(question) || !plan.to_make.empty()) return nullptr;
+  // Who has more to say to its stage 2 says it for every command.
+  if (launch.commit != commit_of(question.command)) return nullptr;
+  last_ = std::make_shared<PlannedLaunch>(PlannedLaunch{
+      .policy = question.policy, .facts = question.facts, .plan = plan, .launch = launch});
+  return last_;
+}
+
+}  // namespace loom::app

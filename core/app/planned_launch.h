@@ -1,0 +1,40 @@
+#pragma once
+
+#include <loom/launch.h>
+#include <loom/plan.h>
+
+#include <memory>
+#include <optional>
+
+namespace loom::app {
+
+// What a backend made of a policy on this machine, whatever the command is.
+struct PlannedLaunch {
+  Policy policy;
+  HostFacts facts;
+  JailPlan plan;
+  LaunchSpec launch;  // its commit is another command's
+  std::optional<Audit> audit{};
+};
+
+// The last launch that was planned, for the next command in the same jail: the policy is the same,
+// and every fact that was gathered anew. Only of backends that say Features::can_warm, which do not
+// look at the command for anything but the commit; and only where nothing had to be made for it.
+class PlannedLaunches {
+ public:
+  // Null when `question` has to be asked.
+  [[nodiscard]] std::shared_ptr<PlannedLaunch> find(const PlanRequest& question) const;
+
+  // Null when the next command has to ask all the same.
+  [[nodiscard]] std::shared_ptr<PlannedLaunch> remember(const PlanRequest& question,
+                                                        const JailPlan& plan,
+                                                        const LaunchSpec& launch);
+
+ private:
+  std::shared_ptr<PlannedLaunch> last_;
+};
+
+// The commit that belongs to `command` in a launch of version 2 (<loom/stage2_control.h>).
+[[nodiscard]] Bytes commit_of(const Command& command);
+
+}  // namespace loom::app

@@ -78,10 +78,12 @@ Result<void> check_descriptors(const LaunchSpec& launch) {
                                       std::to_string(limit.rlim_cur) + " open files allows");
 }
 
-Result<UniqueFd> open_source(const LentHandle& source, int first_free) {
+// `low` keeps the few free numbers below occupied, so that the next handle lies high at once.
+Result<UniqueFd> open_source(const LentHandle& source, int first_free, std::vector<UniqueFd>& low) {
   LOOM_TRY(UniqueFd handle, guard::reopen(source.path, source.identity));
   if (handle.get() >= first_free) return handle;
-  UniqueFd high(::fcntl(handle.get(), F_DUPFD_CLOEXEC, first_free));
+  low.push_back(std::move(handle));
+  UniqueFd high(::fcntl(low.back().get(), F_DUPFD_CLOEXEC, first_free));
   if (high) return high;
   const int error = errno;
   return fail(ErrorCode::kSystem,
@@ -92,9 +94,10 @@ Result<void> add_handles(const LaunchSpec& launch, const ImageHandles& images,
                          std::vector<UniqueFd>& owned, std::vector<host::FdMove>& moves) {
   LOOM_TRY_VOID(check_descriptors(launch));
   const int first_free = first_free_number(launch);
+  std::vector<UniqueFd> low;
   for (const LentHandle& handle : launch.handles) {
     if (handle.role == LentHandle::Role::kSource) {
-      LOOM_TRY(UniqueFd source, open_source(handle, first_free));
+      LOOM_TRY(UniqueFd source, open_source(handle, first_free, low));
       moves.push_back({.from = source.get(), .to = handle.child_number});
       owned.push_back(std::move(source));
       continue;

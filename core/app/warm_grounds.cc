@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "host/inherited_state.h"
-
 namespace loom::app {
 namespace {
 
@@ -35,7 +33,8 @@ Result<WarmGrounds> WarmGrounds::take(Session& session) {
   WarmGrounds grounds;
   LOOM_TRY_VOID(session.mounts());
   grounds.mount_readings_ = session.mount_readings();
-  LOOM_TRY(grounds.inherited_, host::inherited_state());
+  LOOM_TRY(grounds.state_, host::InheritedState::open());
+  LOOM_TRY(grounds.inherited_, grounds.state_.now());
   return grounds;
 }
 
@@ -53,7 +52,7 @@ const char* WarmGrounds::why_stale(Session& session, PreparedRun& before, const 
     return "the host's mounts changed";
   }
   if (!same_launch(before.launch, now.launch)) return "another launch";
-  const auto inherited = host::inherited_state();
+  const auto inherited = state_.now();
   if (!inherited || *inherited != inherited_) return "what a child inherits changed";
   if (!jail_) return nullptr;  // then nobody has looked at the jail yet, and the commit will
   const auto table = jail == nullptr ? Result<Bytes>(Bytes()) : jail->text();

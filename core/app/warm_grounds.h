@@ -8,6 +8,7 @@
 
 #include "app/prepare_run.h"
 #include "app/session.h"
+#include "host/inherited_state.h"
 #include "host/mount_table.h"
 
 namespace loom::app {
@@ -34,6 +35,7 @@ class WarmGrounds {
 
  private:
   std::uint64_t mount_readings_ = 0;
+  host::InheritedState state_;
   Bytes inherited_;
   std::optional<Bytes> jail_;
 };

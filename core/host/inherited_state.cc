@@ -1,33 +1,23 @@
 #include "host/inherited_state.h"
 
 #include <fcntl.h>
-#include <loom/unique_fd.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 
 #include "host/errno_text.h"
-#include "host/memory_file.h"
 
 namespace loom::host {
 namespace {
 
-constexpr std::size_t kMaxStateBytes = 1u << 20;
-constexpr const char* kFiles[] = {"/proc/self/cgroup", "/proc/self/limits",
-                                  "/proc/self/oom_score_adj", "/proc/self/timerslack_ns",
+constexpr std::size_t kMaxFileBytes = 65'536;
+constexpr const char* kFiles[] = {"/proc/self/cgroup", "/proc/self/oom_score_adj",
                                   "/proc/sys/kernel/core_pattern"};
-
-Result<Bytes> contents_of(const char* file) {
-  const UniqueFd opened(::open(file, O_RDONLY | O_CLOEXEC));
-  if (!opened && errno == ENOENT) return Bytes();  // a kernel without it
-  if (!opened) {
-    const int error = errno;
-    return fail(ErrorCode::kSystem, std::string("open ") + file + ": " + errno_text(error), error);
-  }
-  return read_all(opened.get(), kMaxStateBytes, file);
-}
 
 template <class T>
 void append(Bytes& state, const T& value) {
@@ -35,15 +25,57 @@ void append(Bytes& state, const T& value) {
   state.insert(state.end(), bytes, bytes + sizeof value);
 }
 
+tl::unexpected<Error> failed(const char* what) {
+  const int error = errno;
+  return fail(ErrorCode::kSystem,
+              std::string("what a child inherits: ") + what + ": " + errno_text(error), error);
+}
+
+// From its beginning, which makes the kernel write it anew.
+Result<void> append_file(int file, Bytes& state) {
+  std::array<std::byte, 4'096> buffer;
+  std::size_t done = 0;
+  for (;;) {
+    const ssize_t got = ::pread(file, buffer.data(), buffer.size(), static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed("read");
+    if (got == 0) break;
+    state.insert(state.end(), buffer.data(), buffer.data() + got);
+    done += static_cast<std::size_t>(got);
+    if (done > kMaxFileBytes) return fail(ErrorCode::kSystem, "what a child inherits is too long");
+  }
+  append(state, done);
+  return {};
+}
+
+void append_limits(Bytes& state) {
+  for (int resource = 0; resource < RLIM_NLIMITS; ++resource) {
+    rlimit limit{};
+    // The names of the resources are an enumeration of their own.
+    static_cast<void>(::getrlimit(static_cast<__rlimit_resource>(resource), &limit));
+    append(state, limit.rlim_cur);
+    append(state, limit.rlim_max);
+  }
+}
+
 }  // namespace
 
-Result<Bytes> inherited_state() {
-  Bytes state;
+Result<InheritedState> InheritedState::open() {
+  InheritedState state;
   for (const char* const file : kFiles) {
-    LOOM_TRY(const Bytes text, contents_of(file));
-    append(state, text.size());
-    state.insert(state.end(), text.begin(), text.end());
+    UniqueFd opened(::open(file, O_RDONLY | O_CLOEXEC));
+    if (!opened && errno == ENOENT) continue;  // a kernel without it
+    if (!opened) return failed(file);
+    state.files_.push_back(std::move(opened));
   }
+  return state;
+}
+
+Result<Bytes> InheritedState::now() const {
+  Bytes state;
+  for (const UniqueFd& file : files_) LOOM_TRY_VOID(append_file(file.get(), state));
+  append_limits(state);
+  append(state, ::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0));
   cpu_set_t processors;
   CPU_ZERO(&processors);
   // More processors than fit leave it empty, before and after alike.

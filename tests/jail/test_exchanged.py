@@ -87,7 +87,12 @@ class ExchangedBeforeTheLauncher(JailCase):
             file.write(f"{self.secret}\n{self.path('ws/link')}\n")
         mark = self.path("ws/mark")
         argv = [SH, "-c", 'echo x >"$1"; cat "$2"', "sh", mark, self.path("ws/link")]
-        run = self.execute(argv, self.policy(protected=[self.secret]), helper_env=path_with(self.path("fake")))
+        run = self.execute(
+            argv,
+            self.policy(protected=[self.secret]),
+            flags=["--no-warm"],  # a second launcher would exchange them back
+            helper_env=path_with(self.path("fake")),
+        )
         self.assertTrue(os.path.islink(self.secret), "it was not exchanged")
         self.assertFalse(os.path.exists(mark), self.story(run))
         self.assertEqual(bytes(run.stdout), b"", self.story(run))

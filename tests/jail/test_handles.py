@@ -16,7 +16,10 @@ class Handles(JailCase):
         with open(self.path("fake/exchange"), "w", encoding="utf-8") as file:
             file.write(f"{one}\n{other}\n")
         return self.execute(
-            [SH, "-c", "echo begin\n" + script, "sh", *args], policy, helper_env=path_with(self.path("fake"))
+            [SH, "-c", "echo begin\n" + script, "sh", *args],
+            policy,
+            flags=["--no-warm"],  # a second launcher would exchange them back
+            helper_env=path_with(self.path("fake")),
         )
 
     def test_a_source_whose_name_changed_hands_is_still_the_one_that_was_judged(self):

@@ -3,6 +3,8 @@
 namespace loom::host {
 
 // No backend of these systems lets a jail wait for its command.
-Result<Bytes> inherited_state() { return Bytes(); }
+Result<InheritedState> InheritedState::open() { return InheritedState(); }
+
+Result<Bytes> InheritedState::now() const { return Bytes(); }
 
 }  // namespace loom::host

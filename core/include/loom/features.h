@@ -27,8 +27,8 @@ struct Features {
   bool degraded = false;  // the platform's strongest jail cannot be used here
   std::string refusal{};  // not empty: may not serve without --allow-unenforced, and why
   ExecSupport exec = ExecSupport::kNone;
-  // A launch may be started before anybody asked for its command, and wait for its commit as long
-  // as it likes. Every other verb but start may be called meanwhile, also for other policies.
+  // A launch may wait for its commit as long as it likes, while every verb but start is called. Of
+  // the command, and of the nonce, nothing but the commit tells: another command asks no more.
   bool can_warm = false;
   friend bool operator==(const Features&, const Features&) = default;
 };

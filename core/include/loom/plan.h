@@ -79,7 +79,7 @@ struct PlanRequest {
   // The directory that Survey::private_scratch asked for, empty and real.
   std::optional<AbsolutePath> private_scratch{};
   HostFacts facts{};
-  std::string nonce{};  // unique within the helper; for names of things the run makes
+  std::string nonce{};  // unique within the helper, but for can_warm; for names the run makes
   friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
 };
 

@@ -1,0 +1,85 @@
+#include "app/planned_launch.h"
+
+#include <gtest/gtest.h>
+#include <loom/stage2_control.h>
+
+#include <functional>
+#include <utility>
+
+namespace loom::app {
+namespace {
+
+PlanRequest question(const char* program) {
+  PlanRequest asked;
+  asked.command = {.argv = {program, "word"}, .environment = {"A=1"}, .cwd = "/work"};
+  asked.policy.writable_roots.push_back(*AbsolutePath::parse("/work"));
+  asked.facts.os = "linux";
+  return asked;
+}
+
+LaunchSpec launch_of(const PlanRequest& asked) {
+  LaunchSpec launch;
+  launch.argv = {"bwrap"};
+  launch.commit = commit_of(asked.command);
+  return launch;
+}
+
+TEST(PlannedLaunchesTest, AnotherCommandOfThePolicyGetsTheLastLaunch) {
+  PlannedLaunches launches;
+  const PlanRequest first = question("one");
+  JailPlan plan;
+  plan.digest = "of the view";
+  const auto kept = launches.remember(first, plan, launch_of(first));
+  ASSERT_NE(kept, nullptr);
+  const auto found = launches.find(question("two"));
+  ASSERT_EQ(found, kept);
+  EXPECT_EQ(found->plan.digest, "of the view");
+  EXPECT_EQ(found->launch.argv.front(), "bwrap");
+  EXPECT_FALSE(found->audit.has_value());
+}
+
+TEST(PlannedLaunchesTest, WhateverThePlanMayDependOnIsAskedAgain) {
+  PlannedLaunches launches;
+  const PlanRequest first = question("one");
+  ASSERT_NE(launches.remember(first, {}, launch_of(first)), nullptr);
+  const std::pair<const char*, std::function<void(PlanRequest&)>> changes[] = {
+      {"policy", [](PlanRequest& q) { q.policy.network.mode = NetworkMode::kFull; }},
+      {"fact", [](PlanRequest& q) { q.facts.machine = "another"; }},
+      {"exec table", [](PlanRequest& q) { q.exec.emplace(); }},
+      {"filter to explain", [](PlanRequest& q) { q.explain_filter = true; }},
+      {"private scratch", [](PlanRequest& q) { q.private_scratch = AbsolutePath::root(); }},
+      {"judged program",
+       [](PlanRequest& q) { q.command.program = AdmittedProgram{.real = AbsolutePath::root()}; }},
+      {"no command", [](PlanRequest& q) { q.command.argv.clear(); }},
+  };
+  for (const auto& [name, change] : changes) {
+    PlanRequest next = question("two");
+    ASSERT_NE(launches.find(next), nullptr);
+    change(next);
+    EXPECT_EQ(launches.find(next), nullptr) << name;
+    EXPECT_EQ(PlannedLaunches().remember(next, {}, launch_of(next)) == nullptr,
+              name != std::string_view("policy") && name != std::string_view("fact"))
+        << name;
+  }
+}
+
+TEST(PlannedLaunchesTest, NamesToMakeAndAnotherKindOfCommitAreNotKept) {
+  const PlanRequest asked = question("one");
+  JailPlan makes;
+  makes.to_make.emplace_back(MadeName{.path = AbsolutePath::root()});
+  EXPECT_EQ(PlannedLaunches().remember(asked, makes, launch_of(asked)), nullptr);
+  LaunchSpec other = launch_of(asked);
+  other.commit.push_back(std::byte{0});
+  EXPECT_EQ(PlannedLaunches().remember(asked, {}, other), nullptr);
+}
+
+TEST(PlannedLaunchesTest, TheCommitIsWhatTheControlProtocolSays) {
+  const Command command = question("one").command;
+  const auto document = decode_commit_document(commit_of(command));
+  ASSERT_TRUE(document.has_value());
+  EXPECT_EQ(*document,
+            (CommitDocument{.argv = {"one", "word"}, .environment = {"A=1"}, .cwd = "/work"}));
+}
+
+}  // namespace
+}  // namespace loom::app

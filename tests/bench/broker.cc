@@ -89,13 +89,15 @@ void Broker::write_stdin(std::uint64_t id, std::string_view data, bool eof) {
   send(id, "exec_stdin", body.bytes());
 }
 
-std::uint64_t Broker::read_to_exit() {
-  std::uint64_t bytes = 0;
+Broker::Heard Broker::read_to_exit() {
+  Heard heard;
   for (;;) {
     const Frame frame = read_frame();
     LOOM_CHECK(frame.kind != "error");
-    if (frame.kind == "exec_out") bytes += frame.body.find("data")->bytes.size();
-    if (frame.kind == "exec_exit") return bytes;
+    if (frame.kind == "exec_exit") return heard;
+    if (frame.kind != "exec_out") continue;
+    heard.bytes += frame.body.find("data")->bytes.size();
+    ++heard.frames;
   }
 }
 

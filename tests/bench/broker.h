@@ -31,8 +31,13 @@ class Broker {
   std::uint64_t start(const std::vector<std::string>& argv, const std::string& cwd);
   void cancel(std::uint64_t id);
   void write_stdin(std::uint64_t id, std::string_view data, bool eof);
-  // Reads frames until exec_exit; returns the bytes of output seen on the way.
-  std::uint64_t read_to_exit();
+  // The output of an execution.
+  struct Heard {
+    std::uint64_t bytes = 0;
+    std::uint64_t frames = 0;
+  };
+  // Reads frames until exec_exit.
+  Heard read_to_exit();
   // Reads one frame.
   [[nodiscard]] Frame read_frame();
   [[nodiscard]] int pid() const noexcept { return child_.pid; }

@@ -1,11 +1,14 @@
 #include "tests/bench/figures.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
 namespace loom::bench {
@@ -26,10 +29,20 @@ nlohmann::ordered_json json_of(const Figure& figure) {
     object["ratio"] = figure.ratio();
   }
   if (figure.kind != Bound::kNone) {
+    object["judged"] = figure.judged();
     object[figure.kind == Bound::kAtMost ? "at_most" : "at_least"] = figure.bound;
     object["kept"] = figure.kept();
   }
   return object;
+}
+
+// What ratios depend on too, without names.
+nlohmann::ordered_json machine() {
+  utsname kernel{};
+  ::uname(&kernel);
+  return {{"processors", std::thread::hardware_concurrency()},
+          {"architecture", kernel.machine},
+          {"kernel", kernel.release}};
 }
 
 }  // namespace
@@ -39,6 +52,8 @@ Spread spread_of(std::vector<double> values) {
   const std::size_t size = values.size();
   return {.median = values[size / 2], .lower = values[size / 4], .upper = values[size * 3 / 4]};
 }
+
+Spread once(double value) { return {.median = value, .lower = value, .upper = value}; }
 
 bool Figure::kept() const {
   return kind == Bound::kNone || (kind == Bound::kAtMost ? judged() <= bound : judged() >= bound);
@@ -61,13 +76,8 @@ void Report::add(Figure figure) {
   figures_.push_back(std::move(figure));
 }
 
-void Report::note(const std::string& text) const {
-  std::printf("%s\n", text.c_str());
-  std::fflush(stdout);
-}
-
 bool Report::write_json(const std::string& file) const {
-  nlohmann::ordered_json document{{"v", kJsonVersion}};
+  nlohmann::ordered_json document{{"v", kJsonVersion}, {"machine", machine()}};
   for (const Figure& figure : figures_) document["figures"].push_back(json_of(figure));
   std::ofstream out(file);
   out << document.dump(2) << "\n";

@@ -13,8 +13,12 @@ struct Spread {
   double upper = 0;
 };
 [[nodiscard]] Spread spread_of(std::vector<double> values);
+// Of something counted or measured one time.
+[[nodiscard]] Spread once(double value);
 
 enum class Bound { kNone, kAtMost, kAtLeast };
+// What a bound is about; without a yardstick, always ours.
+enum class Judge { kRatio, kOurs };
 
 // One line: what was measured, what stands beside it, and how the two relate.
 struct Figure {
@@ -24,11 +28,13 @@ struct Figure {
   std::string beside{};  // the yardstick; empty: there is none, and the bound is ours' own
   Spread yardstick{};
   Bound kind = Bound::kNone;
-  double bound = 0;  // of the ratio, or of ours
+  Judge judge = Judge::kRatio;
+  double bound = 0;
 
   [[nodiscard]] double ratio() const { return ours.median / yardstick.median; }
-  // What the bound is about.
-  [[nodiscard]] double judged() const { return beside.empty() ? ours.median : ratio(); }
+  [[nodiscard]] double judged() const {
+    return beside.empty() || judge == Judge::kOurs ? ours.median : ratio();
+  }
   [[nodiscard]] bool kept() const;
 };
 
@@ -36,8 +42,6 @@ struct Figure {
 class Report {
  public:
   void add(Figure figure);
-  // A line for people that no program needs.
-  void note(const std::string& text) const;
   // One JSON document (docs/performance.md). False: it could not be written.
   [[nodiscard]] bool write_json(const std::string& file) const;
 

@@ -1,0 +1,78 @@
+#include "tests/bench/looking.h"
+#include "tests/bench/parts.h"
+#include "tests/bench/raw_jail.h"
+
+namespace loom::bench {
+namespace {
+
+// Two helpers, with and without warm jails, and the yardstick. Each is measured on a machine on
+// which nothing of the others still runs: the next jail is built, and waits.
+class Executions {
+ public:
+  explicit Executions(const Setup& setup)
+      : setup_(setup),
+        raw_(setup),
+        cold_(setup.helper, setup.policy, {"--no-warm"}),
+        warm_(setup.helper, setup.policy) {
+    cold_.greet();
+    warm_.greet();
+    raw();
+    cold();
+    warm();
+    misses_ = 0;
+  }
+
+  double raw() {
+    settle();
+    return time_once([&] { raw_.run(); });
+  }
+  double cold() {
+    settle();
+    return time_once([&] { run_in(cold_, setup_); });
+  }
+  double warm() {
+    if (!settle()) ++misses_;
+    return time_once([&] { run_in(warm_, setup_); });
+  }
+  // Warm executions before which no jail waited.
+  [[nodiscard]] int misses() const noexcept { return misses_; }
+
+ private:
+  bool settle() {
+    const bool waits = wait_for_jail(warm_.pid());
+    rest();
+    return waits && jail_waits(warm_.pid());
+  }
+
+  const Setup& setup_;
+  RawJail raw_;
+  Broker cold_;
+  Broker warm_;
+  int misses_ = 0;
+};
+
+}  // namespace
+
+void bench_executions(const Setup& setup, Report& report) {
+  Executions executions(setup);
+  const auto add = [&](const char* name, double (Executions::*ours)(), double bound) {
+    const Pair pair = alternate(
+        setup.rounds, [&] { return (executions.*ours)(); }, [&] { return executions.raw(); });
+    report.add({.name = name,
+                .unit = "ms",
+                .ours = pair.ours,
+                .beside = "raw bubblewrap, same options",
+                .yardstick = pair.yardstick,
+                .kind = Bound::kAtMost,
+                .bound = bound});
+  };
+  add("cold execution", &Executions::cold, 1.10);
+  add("warm execution", &Executions::warm, 0.30);
+  report.add({.name = "warm executions without a jail",
+              .unit = "",
+              .ours = once(executions.misses()),
+              .kind = Bound::kAtMost,
+              .bound = 0});
+}
+
+}  // namespace loom::bench

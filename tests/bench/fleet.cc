@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,10 +19,12 @@ namespace loom::bench {
 namespace {
 
 constexpr int kFleets[] = {1, 2, 4, 16, 64};
-constexpr int kRounds = 7;
+constexpr int kRounds = 5;
 // Of a steady round, shared by the fleet, so that a round of few takes as long as one of many.
-constexpr int kExecutions = 128;
+constexpr int kExecutions = 64;
 constexpr double kMsPerSecond = 1'000;
+// Until every helper of a fleet has its next jail.
+constexpr std::chrono::milliseconds kSettling{1'000};
 
 struct Mode {
   const char* name;
@@ -30,7 +33,11 @@ struct Mode {
 
 std::vector<Mode> modes() { return {{"warm", {}}, {"cold", {"--no-warm"}}}; }
 
-std::string helpers(int count) { return std::to_string(count) + " helpers, "; }
+std::string number_of(int count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string helpers(int count) { return number_of(count, "helper") + ", "; }
 
 // ---- start-up storm -----------------------------------------------------------------------------
 
@@ -122,7 +129,7 @@ void measure_steady(const Setup& setup, const RawJail& raw, int count, const Mod
   Figure load = measure_load(raw, brokers, count);
   load.name = helpers(count) + mode.name + ", executions";
   report.add(std::move(load));
-  for (int i = 0; i < kRounds; ++i) rest();  // until each has its next jail
+  std::this_thread::sleep_for(kSettling);
   report.add({.name = helpers(count) + mode.name + ", PSS each",
               .unit = "MiB",
               .ours = once(pss_of(brokers) / count / kKibPerMib)});
@@ -130,7 +137,7 @@ void measure_steady(const Setup& setup, const RawJail& raw, int count, const Mod
 
 // ---- processors ---------------------------------------------------------------------------------
 
-// Everything started meanwhile has so many processors.
+// Everything started meanwhile has so many processors. All of them are what the fleets above had.
 class FewerProcessors {
  public:
   explicit FewerProcessors(int count) {
@@ -156,7 +163,7 @@ void measure_processors(const Setup& setup, const RawJail& raw, int processors, 
   for (const Mode& mode : modes()) {
     Crew brokers = make_brokers(setup, kHelpers, mode);
     Figure load = measure_load(raw, brokers, kHelpers);
-    load.name = helpers(kHelpers) + mode.name + ", " + std::to_string(processors) + " processors";
+    load.name = helpers(kHelpers) + mode.name + ", " + number_of(processors, "processor");
     report.add(std::move(load));
   }
 }
@@ -173,7 +180,6 @@ void bench_fleet(const Setup& setup, Report& report) {
   }
   const int all = static_cast<int>(std::thread::hardware_concurrency());
   for (int some = 1; some < all; some *= 2) measure_processors(setup, raw, some, report);
-  measure_processors(setup, raw, all, report);
 }
 
 }  // namespace loom::bench

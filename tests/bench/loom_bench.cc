@@ -33,7 +33,7 @@ std::vector<std::string> part_names() {
   return names;
 }
 
-// A directory for the workspace that is gone at the end.
+// A directory that is gone at the end.
 class Place {
  public:
   Place() {
@@ -65,10 +65,13 @@ void raise_descriptor_limit() {
 int measure(const Options& options) {
   const Place place;
   Setup setup{.helper = options.helper,
-              .workspace = place.path(),
+              .workspace = place.path() + "/workspace",
+              .beside = place.path() + "/beside",
               .policy = {},
               .rounds = options.rounds,
               .lists = options.lists};
+  std::filesystem::create_directory(setup.workspace);
+  std::filesystem::create_directory(setup.beside);
   setup.policy.writable_roots.push_back(*AbsolutePath::parse(setup.workspace));
   setup.policy.env_allow = {"PATH"};
   Report report;

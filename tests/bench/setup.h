@@ -14,6 +14,7 @@ namespace loom::bench {
 struct Setup {
   std::string helper{};     // absolute
   std::string workspace{};  // the policy's one writable root
+  std::string beside{};     // a directory that the policy does not name
   Policy policy{};
   int rounds = 100;
   std::vector<std::string> lists{};  // part sizes: these lists of the policy; none means all

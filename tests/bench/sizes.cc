@@ -20,10 +20,12 @@ namespace {
 struct SizedList {
   const char* name;
   void (*add)(Policy& policy, const AbsolutePath& path);
+  bool in_workspace = false;  // what is protected lies where a command writes
 };
 
 constexpr SizedList kLists[] = {
-    {"protected", [](Policy& p, const AbsolutePath& path) { p.protected_paths.push_back(path); }},
+    {"protected", [](Policy& p, const AbsolutePath& path) { p.protected_paths.push_back(path); },
+     true},
     {"readable_roots",
      [](Policy& p, const AbsolutePath& path) { p.readable_roots.push_back(path); }},
     {"writable_roots",
@@ -68,7 +70,7 @@ Pair cost_of(const Setup& setup) {
 // The setup with a file for each entry of that list.
 Setup with_entries(const Setup& setup, const SizedList& list, int size) {
   Setup bigger = setup;
-  const std::string place = setup.workspace + "/" + list.name;
+  const std::string place = (list.in_workspace ? setup.workspace : setup.beside) + "/" + list.name;
   std::filesystem::create_directories(place);
   for (int i = 0; i < size; ++i) {
     const std::string file = place + "/" + std::to_string(i);

@@ -1,44 +1,15 @@
 """Many executions on one helper: nothing is left, and it never answers busy (wire.md 6.3)."""
 
 import os
-import re
 import tempfile
 import time
 import unittest
 
 import client
+import leftovers
 from case import WireCase
 
 COUNT = int(os.environ.get("LOOM_RUNS", "1000"))
-SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run")
-
-
-def descriptors(pid):
-    """What the helper's descriptors are, without numbers in the kernel or of processes."""
-    found = []
-    for number in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            name = os.readlink(f"/proc/{pid}/fd/{number}").split(":")[0]
-            found.append(re.sub(r"^/proc/\d+/", "/proc/N/", name))
-        except OSError:
-            pass
-    return sorted(found)
-
-
-def litter():
-    """Names where programs leave things that sound like ours."""
-    found = set()
-    for place in SHARED:
-        if os.path.isdir(place):
-            found |= {f"{place}/{name}" for name in os.listdir(place) if "loom-exec" in name}
-    return found
-
-
-def control_groups():
-    found = set()
-    for root, directories, _ in os.walk("/sys/fs/cgroup"):
-        found |= {os.path.join(root, name) for name in directories if name.startswith("exec-")}
-    return found
 
 
 def resident_kib(pid):
@@ -49,14 +20,7 @@ def resident_kib(pid):
 class ManyTest(WireCase):
     def state(self, helper):
         client.rest(helper)
-        return {
-            "processes": sorted(client.descendants(helper.pid).values()),
-            "descriptors": descriptors(helper.pid),
-            "litter": litter(),
-            "groups": control_groups(),
-            "own": sorted(os.listdir(self.own)),
-            "workspace": sorted(os.listdir(self.ws)),
-        }
+        return leftovers.state(helper.pid, self.own, self.ws)
 
     def setUp(self):
         super().setUp()

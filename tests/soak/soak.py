@@ -100,6 +100,10 @@ class Soak:
         run = self.shell("head -c 200000 /dev/zero; echo words >&2")
         due((len(run.stdout), bytes(run.stderr)) == (200000, b"words\n"), "output was lost")
 
+    def flood(self):
+        """So much that the helper moves it through a pipe of its own, which it keeps: two descriptors."""
+        due(len(self.shell("head -c 16000000 /dev/zero").stdout) == 16000000, "output was lost")
+
     def failing(self):
         due(self.shell("exit 7").code == 7, "a failure was lost")
 
@@ -175,6 +179,7 @@ def soak(form, executions, place):
         rounds = -(-executions // len(trial.kinds))
         first = max(2, min(50, rounds // 10))  # what is made once has been made then
         began = time.monotonic()
+        trial.flood()
         trial.go_round(first)
         before, memory = trial.idle_state(), memory_of(helper.pid)
         trial.go_round(max(1, rounds - first))

@@ -78,9 +78,16 @@ class Counter:
         """perf stays above what it counts; callgrind becomes it."""
         return wrapper if self.way is Callgrind else soak.children(wrapper)[0]
 
-    def count(self, executions, warm):
+    def policy(self, protected):
+        files = [os.path.join(self.ws, str(number)) for number in range(protected)]
+        for path in files:
+            with open(path, "w", encoding="ascii"):
+                pass
+        return client.policy(writable_roots=[self.ws], protected=files)
+
+    def count(self, executions, warm, protected=0):
         flags = () if warm else ("--no-warm",)
-        with client.Helper(client.policy(writable_roots=[self.ws]), *flags, hello=False) as helper:
+        with client.Helper(self.policy(protected), *flags, hello=False) as helper:
             helper.expect("hello", timeout=SLOWLY)
             if executions:
                 helper.send("hello", {"proto": client.PROTO, "peer": "broker", "features": []})
@@ -95,9 +102,9 @@ class Counter:
             assert helper.wait_exit(SLOWLY) == 0, helper.stderr_text()
         return self.way.read(self.place, pid)
 
-    def share(self, executions, warm):
-        few, many = self.count(FIRST, warm), self.count(FIRST + executions, warm)
-        return (many - few) / executions
+    def share(self, executions, warm, protected=0):
+        few, many = (self.count(FIRST + more, warm, protected) for more in (0, executions))
+        return round((many - few) / executions)
 
 
 def measure(executions, place):
@@ -108,8 +115,10 @@ def measure(executions, place):
     return {
         "counted by": way.name,
         "start to hello, and leaving": counter.count(0, warm=False),
-        "cold execution": round(counter.share(executions, warm=False)),
-        "warm execution, the next jail included": round(counter.share(executions, warm=True)),
+        "cold execution": counter.share(executions, warm=False),
+        "warm execution, the next jail included": counter.share(executions, warm=True),
+        # bubblewrap takes a second and more for each of these.
+        "cold execution, 1,000 protected files": counter.share(max(2, executions // 4), False, 1000),
     }
 
 

@@ -143,9 +143,21 @@ class Soak:
             due(client.wait_until(lambda: waiting_below(self.helper.pid), 10, pause=0.002), "no jail waits")
             time.sleep(0.003)  # what stage 2 said is read
 
+    def reap(self):
+        """Orphans are ours (become_subreaper). Unreaped they would fill the process table, which the
+        helper reads when it sweeps what a command left."""
+        for child in children(os.getpid()):
+            if child != self.helper.pid:
+                os.waitpid(child, os.WNOHANG)
+
+    def orphans(self):
+        self.reap()
+        return sorted(name_of(child) for child in children(os.getpid()) if child != self.helper.pid)
+
     def go_round(self, times):
         for number, kind in itertools.product(range(times), range(len(self.kinds))):
             try:
+                self.reap()
                 self.rest(kind)
                 self.kinds[kind]()
             except Grown as problem:
@@ -154,7 +166,7 @@ class Soak:
 
     def state(self):
         client.rest(self.helper)
-        return leftovers.state(self.helper.pid, self.own, self.ws)
+        return {**leftovers.state(self.helper.pid, self.own, self.ws), "orphans": self.orphans()}
 
     def idle_state(self):
         """Once nothing is being cleaned up any more."""

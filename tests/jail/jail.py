@@ -228,6 +228,12 @@ class JailCase(unittest.TestCase):
 
     def refusal(self, policy=None, argv=("/bin/true",), flags=(), helper_env=None, **start):
         """The message of a start that is refused before anything runs."""
+        how = {"policy": policy, "argv": argv, "helper_env": helper_env, **start}
+        self.refusal_by(flags, **how)
+        # Where no jail ever waits, nothing can be taken for one that does.
+        return self.refusal_by((*flags, "--no-warm"), **how)
+
+    def refusal_by(self, flags, policy, argv, helper_env, **start):
         with self.helper(*flags, base=policy, env=helper_env) as helper:
             self.needs(helper, *(() if "degraded" in helper.features and helper_env else ("bwrap",)))
             run = helper.settle(helper.start(list(argv), **start), LIMIT)

@@ -103,18 +103,20 @@ class Missing(JailCase):
 class NothingRuns(JailCase):
     def test_a_refusal_comes_in_band_starts_no_process_and_leaves_the_helper_in_service(self):
         # cases.md 82
-        with self.helper(base=self.policy()) as helper:
-            self.needs(helper, "bwrap")
-            mark = self.path("ws/mark")
-            bad = self.policy(protected=[f"/usr/share/{NEW}"])
-            start = helper.start([SH, "-c", f"echo x >{mark}"], policy=bad)
-            run = helper.settle(start)
-            self.assertEqual(run.error["code"], "spawn_failed")
-            self.assertEqual(client.left_of(helper.pid), {})
-            self.assertFalse(os.path.exists(mark))
-            run = self.settle(helper, helper.start([SH, "-c", f"echo x >{mark}"]))
-            self.assertEqual(run.code, 0)
-            self.assertTrue(os.path.exists(mark))
+        for flags in ((), ("--no-warm",)):
+            with self.subTest(flags=flags), self.helper(*flags, base=self.policy()) as helper:
+                self.needs(helper, "bwrap")
+                mark = self.path("ws/mark")
+                bad = self.policy(protected=[f"/usr/share/{NEW}"])
+                start = helper.start([SH, "-c", f"echo x >{mark}"], policy=bad)
+                run = helper.settle(start)
+                self.assertEqual(run.error["code"], "spawn_failed")
+                self.assertEqual(client.left_of(helper.pid), {})
+                self.assertFalse(os.path.exists(mark))
+                run = self.settle(helper, helper.start([SH, "-c", f"echo x >{mark}"]))
+                self.assertEqual(run.code, 0)
+                self.assertTrue(os.path.exists(mark))
+                os.unlink(mark)
 
     def test_a_policy_with_a_mount_over_a_mask_or_over_a_root_is_no_policy(self):
         # cases.md 83, 84

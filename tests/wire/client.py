@@ -256,12 +256,24 @@ def waiting_jail(helper):
     return None
 
 
+def keeps_jails(helper):
+    """Whether a helper, by its pid, may have a jail that waits. One that has ended has none."""
+    try:
+        with open(f"/proc/{helper}/cmdline", "rb") as file:
+            return b"--no-warm" not in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
 def left_of(helper, seconds=5):
-    """What is below a helper, by its pid, after some time: no run's process, and no jail but one that waits."""
-    left = {}
+    """What is below a helper, by its pid, after some time: no run's process, and no jail but one that waits.
+
+    A jail that a refused start left behind looks like one that waits, so a helper that keeps none is the one to ask.
+    """
+    left, keeps = {}, keeps_jails(helper)
 
     def look():
-        waiting = waiting_jail(helper)
+        waiting = waiting_jail(helper) if keeps else None
         spared = {waiting, *descendants(waiting)} if waiting else set()
         left.clear()
         left.update({pid: name for pid, name in descendants(helper).items() if pid not in spared})

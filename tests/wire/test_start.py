@@ -223,11 +223,12 @@ class StartTest(WireCase):
     # cases.md 82
     @for_jails
     def test_a_refused_start_leaves_no_process(self):
-        helper = self.jailing_helper()
-        self.shell(helper, "true")
-        for _ in range(5):
-            self.spawn_fails(helper, self.policy(scratch=self.path("absent")))
-        self.assertEqual(client.left_of(helper.pid), {})
+        for flags in ((), ("--no-warm",)):
+            with self.subTest(flags=flags), self.jailing_helper(*flags) as helper:
+                self.shell(helper, "true")
+                for _ in range(5):
+                    self.spawn_fails(helper, self.policy(scratch=self.path("absent")))
+                self.assertEqual(client.left_of(helper.pid), {})
 
     # --- what is accepted --------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 // without one nothing is left out, which is the control. A file `bare` makes it lose everything: it
 // becomes what it should have put into a jail. A file `unknown` names an option that this release
 // does not know. A file `exchange` holds two paths, a line each: before a jail is built that shows
-// the first, their names are exchanged. Each start leaves a file `started`.
+// the first, their names are exchanged. A file `linger` makes it stay when what it became has
+// ended. Each start leaves a file `started`.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -73,6 +74,12 @@ bool exchange_names(const std::string& file, int argc, char** argv) {
   return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
 }
 
+// The child goes on as the launcher. Whoever waits for the parent waits for good.
+void stay_behind() {
+  if (::fork() == 0) return;
+  for (;;) ::pause();
+}
+
 // The options lie on a descriptor and not in the arguments, so that is what is exchanged.
 bool rewrite_options(int fd, const std::string& path) {
   const std::string kept = without_mask(read_options(fd), path);
@@ -89,6 +96,7 @@ int main(int argc, char** argv) {
   const std::string path = content(directory + "/drop");
   const std::string unknown = content(directory + "/unknown");
   std::ofstream(directory + "/started") << "yes\n";
+  if (::access((directory + "/linger").c_str(), F_OK) == 0) stay_behind();
   if (::access((directory + "/bare").c_str(), F_OK) == 0) {
     ::execv(argv[argc - 1], argv + argc - 1);
     return 97;

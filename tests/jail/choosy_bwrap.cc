@@ -2,7 +2,10 @@
 // real one, unless its options hold one that it refuses; then it says so and exits 1, as
 // bubblewrap does. A file `refuse` beside it has a line for each: the option, a space, its words.
 // Without the file nothing is refused, which is the control. A file `slow` beside it makes it wait
-// so many milliseconds first. Each start adds a line to a file `starts`: the options it got.
+// so many milliseconds first, and a file `hold` for as long as there is one. Each start adds a line
+// to a file `starts`: the options it got.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,6 +45,9 @@ void wait_as_told(const std::string& directory) {
   std::ifstream file(directory + "/slow");
   long milliseconds = 0;
   if (file >> milliseconds) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  while (::access((directory + "/hold").c_str(), F_OK) == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 // the first, their names are exchanged. A file `linger` makes it stay when what it became has
 // ended. Each start leaves a file `started`.
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -77,6 +78,7 @@ bool exchange_names(const std::string& file, int argc, char** argv) {
 // The child goes on as the launcher. Whoever waits for the parent waits for good.
 void stay_behind() {
   if (::fork() == 0) return;
+  ::signal(SIGCHLD, SIG_IGN);
   for (;;) ::pause();
 }
 

@@ -13,6 +13,7 @@ from test_aliases import ROOT, own_mounts
 PATIENCE = 10  # seconds until a jail waits, or is gone
 LEAVE = "/bin/true"
 TRIES = 3  # where others may mount something on this host
+SHELLS = (os.path.basename(SH), os.path.basename(os.path.realpath(SH)))
 NOT_USED = "the waiting jail is not used: "
 LET_IT_SAY = {"LOOM_LOG": "debug"}
 
@@ -31,7 +32,8 @@ def stopped(pid):
         assert client.wait_until(lambda: state(pid) == "T", PATIENCE), "it does not stop"
         yield
     finally:
-        os.kill(pid, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended as well
+            os.kill(pid, signal.SIGCONT)
 
 
 class MountEvents:
@@ -110,7 +112,7 @@ class WarmCase(ProbingCase):
         table = client.process_table()
         found = set()
         for pid in client.descendants(helper.pid):
-            if pid not in table or table[pid][2] != "sh":
+            if pid not in table or table[pid][2] not in SHELLS:
                 continue
             while pid in table and table[pid][0] != helper.pid:
                 pid = table[pid][0]

@@ -310,7 +310,11 @@ class DeadMounts(FieldCase):
     def fuse_that_hangs(self, at):
         there = World(self, lambda: world.fuse(at))
         self.assertEqual(there.run(["/bin/cat", at + "/served"]).stdout, world.TEXT)
-        os.kill(int(there.result), signal.SIGSTOP)
+        server = int(there.result)
+        os.kill(server, signal.SIGSTOP)
+        # Until it has stopped it may take one more question, and whoever asked that cannot be killed.
+        stops = client.wait_until(lambda: client.process_table()[server][1] == "T", SOON)
+        self.assertTrue(stops, "the server goes on")
         return there
 
     def kinds(self):

@@ -460,6 +460,121 @@ class RemovalTest(CeilingCase):
         self.assertNoGroupSoon()
 
 
+class WarmTest(CeilingCase):
+    """A jail that waits for its command is in its group before anybody asks for it."""
+
+    CEILINGS = {"mem_bytes": 64 * MIB, "pids": 32}
+
+    def warm_helper(self):
+        """A helper, and the launcher of the jail that waits in it."""
+        base = self.policy(**self.CEILINGS)
+        helper = client.Helper(base, "--cgroup-base", BASE, features=OUTCOME)
+        return helper, self.until_warm(helper)
+
+    def until_warm(self, helper):
+        warm = client.wait_until(lambda: client.waiting_jail(helper.pid), PATIENCE)
+        self.assertTrue(warm, client.descendants(helper.pid))
+        return client.waiting_jail(helper.pid)
+
+    def command(self, helper, script="echo up; read line", **ceilings):
+        return self.running(helper, script, **(ceilings or self.CEILINGS))
+
+    def end(self, helper, run):
+        helper.stdin(b"go\n")
+        return helper.settle(run, PATIENCE)
+
+    def test_it_has_its_ceilings_and_the_command_gets_them_with_it(self):
+        helper, jail = self.warm_helper()
+        group = self.the_group()
+        self.assertEqual(group, f"exec-0-{jail}")
+        self.assertEqual(read(BASE, group, "memory.max"), f"{64 * MIB}\n")
+        self.assertEqual(read(BASE, group, "pids.max"), "32\n")
+        self.assertEqual(processes_of(group), {jail, *client.descendants(jail)})
+        before = processes_of(group)
+
+        run = self.command(helper)
+
+        self.assertEqual(self.the_group(), group, "the waiting jail was not used")
+        self.assertLessEqual(before, processes_of(group))
+        self.assertLimited(self.end(helper, run))
+        self.assertTrue(client.wait_until(lambda: group not in groups(), 10), groups())
+
+    def test_what_its_command_is_refused_is_counted_for_that_command(self):
+        helper, jail = self.warm_helper()
+        script = f"{' '.join(PYTHON)} '{FORKS}' 40; echo up; read line"
+        run = self.command(helper, script)
+        self.assertEqual(self.the_group(), f"exec-0-{jail}", "the waiting jail was not used")
+        self.assertLimited(self.end(helper, run))
+        denied = int(run.stdout.split()[0])
+        self.assertGreater(denied, 0)
+        self.assertIn(str(denied), self.assertEnded(run, "exited", 0))
+
+    def test_other_ceilings_are_not_met_by_it(self):
+        helper, jail = self.warm_helper()
+        run = self.command(helper, mem_bytes=64 * MIB, pids=16)
+        gone = client.wait_until(lambda: f"exec-0-{jail}" not in groups(), 10)
+        self.assertTrue(gone, groups())
+        group = self.the_group()
+        self.assertEqual(group.split("-")[1], str(run.id))
+        self.assertEqual(read(BASE, group, "pids.max"), "16\n")
+        self.assertLimited(self.end(helper, run))
+
+    def test_one_that_got_no_group_is_not_used_once_there_are_groups(self):
+        """Its base comes and goes, as that of a service that is started again."""
+        lost = os.path.join(BASE, f"lost-{os.getpid()}")
+
+        def make():
+            os.mkdir(lost)
+            write("+memory +pids", lost, "cgroup.subtree_control")
+
+        def remove():
+            empty = client.wait_until(lambda: "exec-" not in str(os.listdir(lost)), 10)
+            self.assertTrue(empty, os.listdir(lost))
+            os.rmdir(lost)
+
+        write("+memory +pids", BASE, "cgroup.subtree_control")
+        make()
+        self.addCleanup(lambda: os.path.isdir(lost) and os.rmdir(lost))
+        helper = self.helper(base=lost)
+        self.assertLimited(self.run_in(helper, "true", pids=32))
+        remove()
+        run = self.run_in(helper, "true", pids=32)
+        self.assertNotIn("cgroup-v2", run.enforcement)
+        jail = self.until_warm(helper)
+        make()
+        run = self.command(helper, pids=32)
+        self.assertEqual([name.split("-")[1] for name in os.listdir(lost) if "exec-" in name], [str(run.id)])
+        self.assertLimited(self.end(helper, run))
+        self.assertNotIn(jail, client.descendants(helper.pid))
+        # The next one has a group again; the helper's end takes it away.
+        self.until_warm(helper)
+        self.assertTrue(any(name.startswith("exec-0-") for name in os.listdir(lost)), os.listdir(lost))
+        helper.end_input()
+        self.assertEqual(helper.wait_exit(PATIENCE), 0)
+        remove()
+
+    def test_its_group_is_gone_on_every_way_out(self):
+        for leave in (lambda helper: helper.end_input(), lambda helper: helper.send("shutdown", {})):
+            helper, _ = self.warm_helper()
+            self.the_group()
+            leave(helper)
+            self.assertEqual(helper.wait_exit(PATIENCE), 0, helper.stderr_text())
+            self.assertEqual(groups(), self.before)
+            self.assertNothingRuns()
+            helper.close()
+
+    def test_a_killed_helper_leaves_an_empty_group_and_the_next_start_removes_it(self):
+        helper, _ = self.warm_helper()
+        group = self.the_group()
+        helper.kill()
+        helper.close()
+        self.assertNothingRuns()
+        self.assertTrue(client.wait_until(lambda: not is_populated(group), 10))
+        self.assertEqual(self.the_group(), group)
+        self.helper()
+        self.assertNotIn(group, groups())
+
+
 class SweepTest(CeilingCase):
     def make(self, name):
         path = os.path.join(BASE, name)

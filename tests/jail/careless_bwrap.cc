@@ -1,10 +1,10 @@
 // A bubblewrap that loses a mask: stands on the helper's PATH as `bwrap` and becomes the real one,
-// having left the mask of one path out of the options. A file `drop` beside it names the path;
-// without one nothing is left out, which is the control. A file `bare` makes it lose everything: it
-// becomes what it should have put into a jail. A file `unknown` names an option that this release
-// does not know. A file `exchange` holds two paths, a line each: before a jail is built that shows
-// the first, their names are exchanged. A file `linger` makes it stay when what it became has
-// ended. Each start leaves a file `started`.
+// having left the mask of one path out of the options. A file `drop` beside it names the path, or
+// an option that has no arguments and is left out instead; without one nothing is left out, which
+// is the control. A file `bare` makes it lose everything: it becomes what it should have put into a
+// jail. A file `unknown` names an option that this release does not know. A file `exchange` holds
+// two paths, a line each: before a jail is built that shows the first, their names are exchanged. A
+// file `linger` makes it stay when what it became has ended. Each start leaves a file `started`.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -28,11 +28,13 @@ std::string content(const std::string& name) {
   return text;
 }
 
-// "--ro-bind /dev/null PATH" and whatever else mounts something there, "--tmpfs PATH" and
+// The option itself; else "--ro-bind /dev/null PATH" and whatever else mounts something there,
+// "--tmpfs PATH" and
 // "--remount-ro PATH".
 std::size_t words_of_mask(const std::vector<std::string>& words, std::size_t at,
                           const std::string& path) {
   const std::string_view option = words[at];
+  if (option == path && option.starts_with("--")) return 1;
   const bool binds = option.starts_with("--bind") || option.starts_with("--ro-bind");
   if (binds && at + 2 < words.size() && words[at + 2] == path) return 3;
   const bool covers = option == "--tmpfs" || option == "--remount-ro";

@@ -501,16 +501,16 @@ class JailEndsTest(StaleCase):
             self.trace(jail)
             self.assertWorks(helper, FAILED, jail, meanwhile=meanwhile)
 
-    def assertWorksAfter(self, fault, text):
+    def assertWorksAfterDropping(self, what):
         """A jail that fails, while its launcher stays as if nothing had happened."""
 
         def meanwhile():
-            for name in (fault, "linger"):
+            for name in ("drop", "linger"):
                 os.unlink(self.path("fake", name))
 
         with self.warm(self.masked(), env=path_with(self.careless_bwrap())) as (helper, jail):
-            for name in (fault, "linger"):
-                self.file("fake", name, text=text)
+            for name in ("drop", "linger"):
+                self.file("fake", name, text=what)
             self.assertUsed(helper, jail, self.LOOK)
             jail = self.one_that_prepares(helper)
             inner = client.wait_until(lambda: not client.descendants(jail), PATIENCE)
@@ -520,10 +520,11 @@ class JailEndsTest(StaleCase):
             self.assertWorks(helper, FAILED, jail, meanwhile=meanwhile)
 
     def test_a_stage_2_that_failed_under_a_launcher_that_lives(self):
-        self.assertWorksAfter("drop", self.secret)
+        self.assertWorksAfterDropping(self.secret)
 
-    def test_a_jail_that_is_none_under_a_launcher_that_lives(self):
-        self.assertWorksAfter("bare", "")
+    def test_a_jail_that_the_helper_refused_under_a_launcher_that_lives(self):
+        """Stage 2 knows of no network but its own, and would go on."""
+        self.assertWorksAfterDropping("--unshare-net")
 
     def test_nothing_is_waited_for_that_will_not_end(self):
         """A tracer that does not reap keeps the launcher from ending, and the helper has others to serve."""

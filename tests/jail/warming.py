@@ -10,12 +10,19 @@ import select
 from probing import *
 from test_aliases import ROOT, own_mounts
 
-PATIENCE = 10  # seconds until a jail waits, or is gone
+PATIENCE = max(30, client.PATIENCE)  # seconds until a jail waits, or is gone
 LEAVE = "/bin/true"
 TRIES = 3  # where others may mount something on this host
 SHELLS = (os.path.basename(SH), os.path.basename(os.path.realpath(SH)))
 NOT_USED = "the waiting jail is not used: "
 LET_IT_SAY = {"LOOM_LOG": "debug"}
+
+# What is told of a jail that was not taken (core/app/warm_grounds.cc, core/app/execution_ahead.cc).
+FAILED, ENDED = "its jail failed", "its jail ended"
+POLICY, MORE = "another policy", "a run that needs more than a jail"
+FILES, NAMES = "the host's files changed", "a protected name was touched"
+HOST_MOUNTS, JAIL_MOUNTS = "the host's mounts changed", "the jail's mounts changed"
+INHERITED, PROGRAM = "what a child inherits changed", "a program was rewritten"
 
 
 def state(pid):
@@ -176,6 +183,25 @@ class WarmCase(ProbingCase):
         if tells and reason:
             self.assertEqual(self.reasons(helper)[told:], [reason], self.story(run))
         return run
+
+
+class StaleCase(WarmCase):
+    def setUp(self):
+        super().setUp()
+        self.secret = self.file("ws/.env")
+        self.keys = self.directory("ws/keys")
+        self.file("ws/keys/id", text="S3CRET\n")
+        self.file("ws/open.txt", text="open\n")
+
+    def masked(self, **more):
+        return self.policy(protected=[self.secret, self.keys], **more)
+
+    LOOK = "cat open.txt; cat .env; cat keys/id; ls keys"
+
+    def assertHidden(self, run):
+        self.assertIn(b"open\n", run.stdout)
+        self.assertNotIn(b"S3CRET", run.stdout)
+        self.assertNotIn(b"id\n", run.stdout)
 
 
 __all__ = [name for name in dir() if not name.startswith("_")]

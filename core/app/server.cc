@@ -155,12 +155,16 @@ Admission<void> Server::start(RunRequest request) {
   expected_exec_ = std::move(in_force);
   if (warm_timer_) loop_.cancel(*warm_timer_);
   warm_timer_.reset();
-  if (ahead_ && ahead_->why_stale(run) == nullptr) {
-    execution_ = take_warm();
-    execution_->become(std::move(run), events_of(id));
-    return {};
+  if (ahead_) {
+    const char* const stale = ahead_->why_stale(run);
+    if (stale == nullptr) {
+      execution_ = take_warm();
+      execution_->become(std::move(run), events_of(id));
+      return {};
+    }
+    session_.log(LogLevel::kDebug, std::string("the waiting jail is not used: ") + stale);
+    drop_warm();
   }
-  drop_warm();
   LOOM_TRY(execution_, Execution::start(loop_, session_, std::move(run), events_of(id)));
   return {};
 }

@@ -244,6 +244,7 @@ Execution::~Execution() {
   }
   if (run_.made && !ended_) loop_.forget(run_.made->end_fd());
   if (names_watched_) loop_.forget(names_->fd());
+  if (command_watched_) loop_.forget(command_.get());
   if (child_.pid > 0 && !ended_ && !let_go_) {
     sweep_observed();
     ::kill(-child_.pid, SIGKILL);
@@ -390,6 +391,7 @@ void Execution::read_control() {
       // The channel is close-on-exec: its end after a commit is the command's beginning.
       if (committed_ && !failure_) running_ = true;
       close_control();
+      watch_command();
       return;
     }
     if (!received->message) return;
@@ -436,6 +438,7 @@ void Execution::meet_command(pid_t sender) {
   }
   // It waits for our commit, so the pid cannot have been reused.
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
+  command_pid_ = sender;
   if (run_.launch.image != ImageKind::kLauncher) return;
   if (host::shares_namespaces(sender, {.pids = run_.launch.jailed_pids,
                                        .network = run_.policy.network.blocks_direct()})) {
@@ -443,7 +446,8 @@ void Execution::meet_command(pid_t sender) {
     return refuse_commit(no_jail_);
   }
   if (run_.launch.jailed_pids) {
-    if (const auto row = host::read_process(sender)) jail_init_ = row->parent;
+    if (const auto row = host::read_process(sender)) init_pid_ = row->parent;
+    jail_init_ = init_pid_;
     if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
     if (run_.made && init_pidfd_) run_.made->meet_process_one(init_pidfd_.get());
     static_cast<void>(jail_outlives_us());
@@ -536,6 +540,41 @@ void Execution::close_control() {
   if (!control_) return;
   loop_.forget(control_.get());
   control_.reset();
+}
+
+// The command's end is the run's, and the launcher learns of it from one of its processes by the
+// other. Where the kernel tells us how the command ended, nobody has to wait for them.
+void Execution::watch_command() {
+  if (!running_ || !command_ || !init_pidfd_ || ended_ || !session_.kernel_tells_ends()) return;
+  command_watched_ = true;
+  loop_.watch(command_.get(), kReadable, [this](short) { command_ended(); });
+}
+
+// What the command left behind is its first process' child by now, and may be slow to die; the
+// kernel tells of the command once all have.
+bool Execution::is_alone_in_jail() const {
+  const auto children = host::read_children(init_pid_);
+  return children && std::all_of(children->begin(), children->end(), [this](std::int32_t child) {
+           return child == command_pid_;
+         });
+}
+
+void Execution::command_ended() {
+  loop_.forget(command_.get());
+  command_watched_ = false;
+  // A stop has words of its own for whom it ended.
+  if (ended_ || cancel_.cancelled() || cancel_.timed_out() || !is_alone_in_jail()) return;
+  cut_short_ = true;
+  ::kill(-child_.pid, SIGKILL);
+}
+
+// The launcher may have been quicker. The kernel tells after the last exit of the jail.
+void Execution::learn_end() {
+  if (!cut_short_ || ended_->signal != SIGKILL) return;
+  const auto end = host::foreign_exit_status(command_.get());
+  lost_end_ = !end;
+  // In the launcher's words: it exits with 128 and the signal.
+  ended_ = {.code = end ? end->code : 127, .signal = 0};
 }
 
 // ---- stop ladder --------------------------------------------------------------------------------
@@ -663,6 +702,8 @@ void Execution::child_ended() {
   lost_end_ = !status;
   loop_.forget(child_.pidfd.get());
   if (run_.made) loop_.forget(run_.made->end_fd());
+  if (command_watched_) loop_.forget(command_.get());
+  command_watched_ = false;
   cancel_.end();
   for (auto* timer :
        {&climb_timer_, &wall_timer_, &commit_timer_, &setup_timer_, &observe_timer_}) {
@@ -698,6 +739,7 @@ void Execution::finish() {
   finished_ = true;
   if (drain_timer_) loop_.cancel(*drain_timer_);
   drain_timer_.reset();
+  learn_end();
   // Whatever stage 2 still said lies in the pipe and the socket; nobody writes to them any more.
   if (report_pipe_) read_report();
   if (control_) read_control();
@@ -885,6 +927,7 @@ OutcomeFacts Execution::outcome_facts() const {
   } else if (command_) {
     if (const auto status = host::foreign_exit_status(command_.get())) {
       facts.command_signal = status->signal;
+      session_.learn_that_kernel_tells_ends();
     }
   }
   return facts;

@@ -123,6 +123,10 @@ class Execution {
   [[nodiscard]] bool masks_are_in_place();
   void refuse_commit(const std::string& cause);
   void close_control();
+  void watch_command();
+  [[nodiscard]] bool is_alone_in_jail() const;
+  void command_ended();
+  void learn_end();
   void drop_group();
 
   void climb();
@@ -189,10 +193,14 @@ class Execution {
   bool committed_ = false;
   bool running_ = false;
   int commit_tries_ = 0;
-  pid_t jail_init_ = 0;  // process 1 of the jail, until it is known to die with us
+  pid_t init_pid_ = 0;   // process 1 of the jail
+  pid_t jail_init_ = 0;  // the same, until it is known to die with us
   UniqueFd init_pidfd_;  // the same process, until it has ended and every other of the jail with it
   UniqueFd command_;     // pidfd of the process that becomes the command
+  pid_t command_pid_ = 0;
   bool in_place_ = false;  // the child itself becomes the command
+  bool command_watched_ = false;
+  bool cut_short_ = false;  // the command ended, and the launcher was not waited for
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::string refused_commit_;

@@ -108,6 +108,10 @@ class Session final : public HostServices {
   // What was planned last, and how the launch looked.
   [[nodiscard]] PlannedLaunches& planned_launches() noexcept { return planned_launches_; }
 
+  // Whether this kernel says how a process ended that is not our child; known once it has.
+  [[nodiscard]] bool kernel_tells_ends() const noexcept { return kernel_tells_ends_; }
+  void learn_that_kernel_tells_ends() noexcept { kernel_tells_ends_ = true; }
+
   // The mounts of the host, as they are now. Valid until the next call.
   [[nodiscard]] Result<const host::ReachableMounts*> mounts() { return own_mounts_.now(); }
   // As OwnMounts::readings, of the last mounts().
@@ -174,6 +178,7 @@ class Session final : public HostServices {
   bool probing_launches_ = false;      // true only while probe(kBeforePlan) runs
   bool probed_ = false;
   bool stage2_sealed_ = false;
+  bool kernel_tells_ends_ = false;
   std::uint64_t runs_ = 0;
   std::unique_ptr<JailBackend> backend_;  // last: it borrows this host
 };

@@ -414,6 +414,39 @@ class Outcomes(RunCase):
         self.assertRegex(done.stderr, rb"^loom-exec\[stage2\]: [^\n]+\n$")
 
 
+class LaterEnds(RunCase):
+    """Once a helper knows that the kernel tells of ends it waits for no launcher any more."""
+
+    ROWS = [
+        ("exit 0", 0),
+        ("exit 7", 7),
+        ("kill -9 $$", 137),
+        ("kill -15 $$", 143),
+        ("exit 137", 137),
+        ("sleep 100 & exit 3", 3),  # somebody is left, who dies with the jail
+        ("setsid sleep 100 >/dev/null 2>&1 & exit 4", 4),
+        ("head -c 300000 /dev/zero; exit 5", 5),
+        ("(trap '' TERM; while :; do sleep 1; done) & exit 6", 6),
+    ]
+
+    def test_they_are_told_like_the_first(self):
+        first = {}
+        for script, code in self.ROWS:
+            with self.helper() as helper:
+                run = self.settle(helper, helper.start([SH, "-c", script]))
+            self.assertEqual((run.code, run.exit["signal"]), (code, 0), self.story(run))
+            first[script] = (self.outcome(run)["class"], self.outcome(run)["detail"], len(run.stdout))
+        with self.helper() as helper:
+            self.needs(helper, "bwrap")
+            for script, code in [("exit 0", 0), *self.ROWS, *self.ROWS]:
+                run = self.settle(helper, helper.start([SH, "-c", script]))
+                self.assertEqual((run.code, run.exit["signal"]), (code, 0), self.story(run))
+                told = (self.outcome(run)["class"], self.outcome(run)["detail"], len(run.stdout))
+                self.assertEqual(told, first[script], self.story(run))
+                self.assertNoSkips(run)
+                self.assertNothingBelow(helper)
+
+
 class Settling(RunCase):
     def test_the_next_start_on_the_exit_frame_is_never_busy(self):
         # cases.md 196

@@ -17,8 +17,8 @@ std::vector<Check> collect(std::initializer_list<Theme> themes) {
 const std::vector<Check>& backend_checks() {
   static const auto& checks = *new std::vector<Check>(
       collect({load_checks, manners_checks, boundary_checks, codec_checks, hostile_checks,
-               determinism_checks, clause_checks, order_checks, launch_checks, refusal_checks,
-               jail_view_checks, jail_process_checks, report_checks}));
+               determinism_checks, clause_checks, order_checks, launch_checks, warm_checks,
+               refusal_checks, jail_view_checks, jail_process_checks, report_checks}));
   return checks;
 }
 

@@ -51,6 +51,7 @@ struct Check {
 [[nodiscard]] std::vector<Check> clause_checks();
 [[nodiscard]] std::vector<Check> order_checks();
 [[nodiscard]] std::vector<Check> launch_checks();
+[[nodiscard]] std::vector<Check> warm_checks();
 [[nodiscard]] std::vector<Check> refusal_checks();
 [[nodiscard]] std::vector<Check> jail_view_checks();
 [[nodiscard]] std::vector<Check> jail_process_checks();

@@ -89,6 +89,15 @@ PlanRequest with_exec_table(PlanRequest request) {
   return request;
 }
 
+PlanRequest question_on(const ImaginedMachine& machine, const PlanRequest& here) {
+  PlanRequest request = here;
+  request.facts = machine.facts;
+  request.facts.paths = here.facts.paths;
+  request.facts.directories = here.facts.directories;
+  request.facts.mounts = here.facts.mounts;
+  return request;
+}
+
 void decide_all(const Subject& subject, Judgement& judgement,
                 const std::function<void(const Decision&)>& judge) {
   const auto scene = Scene::open(subject, judgement);
@@ -103,12 +112,7 @@ void decide_all(const Subject& subject, Judgement& judgement,
       continue;
     }
     for (const ImaginedMachine& machine : machines) {
-      PlanRequest request = *here;
-      HostFacts facts = machine.facts;
-      facts.paths = here->facts.paths;
-      facts.directories = here->facts.directories;
-      facts.mounts = here->facts.mounts;
-      request.facts = std::move(facts);
+      const PlanRequest request = question_on(machine, *here);
       Decision decision{.name = "\"" + named.name + "\" on " + machine.name,
                         .request = request,
                         .survey = *survey,

@@ -78,6 +78,9 @@ struct ImaginedMachine {
 [[nodiscard]] std::vector<ImaginedMachine> imagined_machines(const Scene& scene,
                                                              Judgement& judgement);
 
+// What plan would be asked on that machine, if the paths were as they are here.
+[[nodiscard]] PlanRequest question_on(const ImaginedMachine& machine, const PlanRequest& here);
+
 // One question and all that the backend answers.
 struct Decision {
   std::string name{};  // "two masks, on a machine without a launcher"

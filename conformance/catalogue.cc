@@ -25,7 +25,8 @@ const std::vector<Check>& backend_checks() {
 const std::vector<Check>& helper_checks() {
   static const auto& checks = *new std::vector<Check>(
       collect({hello_checks, frame_checks, start_checks, policy_checks, output_checks, input_checks,
-               exit_checks, stop_checks, ending_checks, remains_checks, wire_jail_checks}));
+               exit_checks, stop_checks, ending_checks, remains_checks, wire_jail_checks,
+               wire_claim_checks}));
   return checks;
 }
 

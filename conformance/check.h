@@ -69,6 +69,7 @@ struct Check {
 [[nodiscard]] std::vector<Check> ending_checks();
 [[nodiscard]] std::vector<Check> remains_checks();
 [[nodiscard]] std::vector<Check> wire_jail_checks();
+[[nodiscard]] std::vector<Check> wire_claim_checks();
 
 // Runs one check in a process of its own, with its output collected, and ends what it leaves
 // running.

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../claims.h"
 #include "../jail_run.h"
 #include "../loopback.h"
 #include "../scene.h"
@@ -81,94 +82,32 @@ void judge_complete(const Subject& subject, Judgement& judgement) {
   }
 }
 
-// One claim, and how the command sees whether it is true.
-struct Probed {
-  const char* tag;
-  const char* entry;  // the whole entry, where only one is probed; else empty
-  bool (*holds)(const JailRun& run);
-};
-
-bool is_zero(const std::string& hex) {
-  return !hex.empty() && hex.find_first_not_of('0') == std::string::npos;
-}
-
-bool no_capabilities(const JailRun& run) {
-  for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"}) {
-    if (!is_zero(run.text(std::string("status:") + set))) return false;
-  }
-  return true;
-}
-
-bool is_masked(const JailRun& run) { return run.answer("read:" + run.text("masked:")) != 0; }
-
-const std::vector<Probed>& probed_claims() {
-  static const std::vector<Probed> claims = {
-      {"no-new-privs", "", [](const JailRun& run) { return run.text("status:NoNewPrivs") == "1"; }},
-      {"caps", "caps=none", no_capabilities},
-      {"seccomp-net", "", [](const JailRun& run) { return run.answer("inet:") > 0; }},
-      {"seccomp-deny", "",
-       [](const JailRun& run) {
-         return run.answer("call:clone3") == ENOSYS && run.answer("call:keyctl") == EPERM;
-       }},
-      {"landlock", "",
-       [](const JailRun& run) { return run.answer("write:/proc/self/oom_score_adj") > 0; }},
-      {"bwrap", "",
-       [](const JailRun& run) { return run.answer("signal:" + run.text("mine:")) != 0; }},
-      {"rlimit-cpu", "", [](const JailRun& run) { return run.answer("limit:cpu") == 50; }},
-      {"rlimit-fsize", "", [](const JailRun& run) { return run.answer("limit:fsize") == 1 << 20; }},
-      {"scopes", "",
-       [](const JailRun& run) { return run.answer("abstract:" + run.text("name:")) != 0; }},
-      {"mounts", "", is_masked},
-      {"landlock-fs", "", is_masked},
-  };
-  return claims;
-}
-
-void judge_claim(const JailRun& run, const std::string& entry, std::string& unprobed,
-                 Judgement& judgement) {
-  const std::string_view tag = applied_tag(entry);
-  for (const Probed& claim : probed_claims()) {
-    if (tag != claim.tag || (claim.entry[0] != '\0' && entry != claim.entry)) continue;
-    if (!claim.holds(run))
-      judgement.unheld("the report claims " + entry + ", and it does not show");
-    return;
-  }
-  unprobed += (unprobed.empty() ? "" : ", ") + entry;
-}
-
 void judge_true(const Subject& subject, Judgement& judgement) {
   const auto ground = Ground::make(subject, judgement);
   if (!ground) return;
   const auto listener = listen_abstract();
   if (!listener) return judgement.unjudged(listener.error().message);
   const Place& place = *ground->place;
-  const std::string self = std::to_string(::getpid());
   Policy policy = plain_policy(place);
-  policy.limits = {.cpu_s = 50, .fsize_bytes = 1u << 20};
+  policy.limits = {.cpu_s = ClaimTrial::kCpuSeconds,
+                   .pids = ClaimTrial::kProcesses,
+                   .fsize_bytes = ClaimTrial::kFileBytes};
+  ClaimTrial trial{.process = std::to_string(::getpid()), .socket = listener->name};
   JailRun run;
-  std::string masked;
   // Where a mask inside of a grant is refused, one that nothing grants will do.
   for (const char* inside : {"work/.env", "elsewhere/hidden"}) {
-    masked = place.at(inside);
+    trial.masked = place.at(inside);
     policy.protected_paths = {place.path(inside)};
-    run =
-        ground->run(ground->spec(policy, {"status", "limits", "inet:", "call:clone3", "call:keyctl",
-                                          "write:/proc/self/oom_score_adj", "signal:" + self,
-                                          "abstract:" + listener->name, "read:" + masked}),
-                    judgement);
+    run = ground->run(ground->spec(policy, trial.operations()), judgement);
     if (!run.refused) break;
   }
-  if (!ran(run, "a policy with a mask and limits", judgement)) return;
-  if (run.text("status:NoNewPrivs").empty()) {
-    return judgement.breach("positive control: the command cannot read its own status");
+  if (ran(run, "a policy with a mask and limits", judgement)) {
+    judge_claims(run, trial, judgement);
   }
-  // For the probes that look for a name.
-  run.out += "mine: = " + self + "\nname: = " + listener->name + "\nmasked: = " + masked + "\n";
-  std::string unprobed;
-  for (const std::string& entry : run.entries) {
-    if (!applied_tag(entry).empty()) judge_claim(run, entry, unprobed, judgement);
-  }
-  if (!unprobed.empty()) judgement.remark("claimed, not probed: " + unprobed);
+}
+
+bool is_zero(const std::string& hex) {
+  return !hex.empty() && hex.find_first_not_of('0') == std::string::npos;
 }
 
 // What can be seen from outside of a claim at the moment at which it was reported.

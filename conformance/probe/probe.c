@@ -18,11 +18,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -216,6 +218,43 @@ static int fill(const char* path) {
   return blocks;
 }
 
+/* Computes for so many seconds of processor time, however long that takes. */
+static int burn(int seconds) {
+  struct timespec used;
+  do {
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  } while (used.tv_sec < seconds);
+  return 0;
+}
+
+/* How many children there are at once, of so many. */
+static int have_children(int wanted) {
+  pid_t children[256];
+  int made = 0;
+  while (made < wanted && made < 256) {
+    const pid_t child = fork();
+    if (child < 0) break;
+    if (child == 0) {
+      for (int round = 0; round < kRounds; ++round) pause_briefly();
+      _exit(0);
+    }
+    children[made++] = child;
+  }
+  for (int i = 0; i < made; ++i) kill(children[i], SIGKILL);
+  for (int i = 0; i < made; ++i) waitpid(children[i], NULL, 0);
+  return made;
+}
+
+/* Has so many MiB of memory, and not just the promise of them. */
+static int have_memory(int mebibytes) {
+  const size_t size = (size_t)mebibytes << 20;
+  char* memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return errno;
+  for (size_t at = 0; at < size; at += 4096) ((volatile char*)memory)[at] = 1;
+  munmap(memory, size);
+  return 0;
+}
+
 static void act_on_files(const char* op, const char* argument) {
   if (strcmp(op, "read") == 0) answer(op, argument, read_some(argument));
   if (strcmp(op, "write") == 0) answer(op, argument, open_to(argument, O_WRONLY | O_APPEND));
@@ -259,6 +298,9 @@ static void act_on_process(const char* op, const char* argument) {
   if (strcmp(op, "sleep") == 0) {
     for (int i = 0; i < atoi(argument); ++i) pause_briefly();
   }
+  if (strcmp(op, "burn") == 0) answer(op, argument, burn(atoi(argument)));
+  if (strcmp(op, "children") == 0) answer(op, argument, have_children(atoi(argument)));
+  if (strcmp(op, "memory") == 0) answer(op, argument, have_memory(atoi(argument)));
   if (strcmp(op, "exit") == 0) exit(atoi(argument));
   if (strcmp(op, "honour") == 0) {
     term_file = argument;

@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include <algorithm>
+
 namespace loom::conformance {
 namespace {
 
@@ -54,6 +56,31 @@ Result<void> refuses(Conversation& talk, std::string_view kind, const Json& body
                 "the refusal does not name " + std::string(word) + ": " + text);
   }
   return talk.heartbeat();
+}
+
+Result<std::optional<Run>> unless_refused(const Session& session, Conversation& talk,
+                                          const Json& start, const Words& names) {
+  LOOM_TRY(Run run, talk.execute(start));
+  if (!run.error) return std::optional<Run>(std::move(run));
+  const std::string text = (*run.error)["msg"].get<std::string>();
+  const bool by_name = std::any_of(names.begin(), names.end(), [&text](std::string_view name) {
+    return text.find(name) != std::string::npos;
+  });
+  if ((*run.error)["code"] != "spawn_failed" || !by_name) {
+    return fail(ErrorCode::kBackend, "a run, or a refusal by name, was due: " + run.text());
+  }
+  session.judgement.remark("refused by name: " + text);
+  return std::optional<Run>();
+}
+
+Result<std::optional<Granted>> first_granted(const Session& session, Conversation& talk,
+                                             const Json& start, const std::vector<Json>& policies,
+                                             const Words& names) {
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    LOOM_TRY(auto run, unless_refused(session, talk, with(start, "policy", policies[i]), names));
+    if (run) return Granted{.policy = i, .run = std::move(*run)};
+  }
+  return std::optional<Granted>();
 }
 
 Result<void> still_runs(Conversation& talk) {

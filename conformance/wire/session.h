@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../clause_words.h"
 #include "conversation.h"
 #include "documents.h"
 
@@ -37,6 +38,19 @@ void judged(const Subject& subject, Judgement& judgement) {
 // The error `code` under the id of this frame, and the channel kept.
 [[nodiscard]] Result<void> refuses(Conversation& talk, std::string_view kind, const Json& body,
                                    std::string_view code, std::string_view word = {});
+// The run. Nothing where the start is refused by a name, one of `names`, before anything ran:
+// whoever cannot hold a clause may say so, and that is a remark.
+[[nodiscard]] Result<std::optional<Run>> unless_refused(const Session& session, Conversation& talk,
+                                                        const Json& start, const Words& names);
+// The first of these policies that is not refused so, and its run.
+struct Granted {
+  std::size_t policy = 0;
+  Run run{};
+};
+[[nodiscard]] Result<std::optional<Granted>> first_granted(const Session& session,
+                                                           Conversation& talk, const Json& start,
+                                                           const std::vector<Json>& policies,
+                                                           const Words& names);
 // The positive control of a refusal: the same helper still runs what is allowed.
 [[nodiscard]] Result<void> still_runs(Conversation& talk);
 // What a run must have come to.

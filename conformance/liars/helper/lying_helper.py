@@ -6,9 +6,11 @@
 """
 
 import os
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
@@ -580,7 +582,7 @@ class WaitsForEverybody(Honest):
     def to_broker(self, frame):
         if frame.kind != "exec_exit":
             return [frame]
-        self.later(3, lambda: self.say(frame))
+        self.later(15, lambda: self.say(frame))
         return []
 
 
@@ -909,6 +911,18 @@ class Litters(Honest):
         return [frame]
 
 
+class LittersElsewhere(Honest):
+    """Leaves a file where nobody looks."""
+
+    def to_broker(self, frame):
+        roots = (unpack(self.policy) or {}).get("writable_roots")
+        if frame.kind == "exec_exit" and roots:
+            name = os.path.basename(os.path.dirname(roots[0]))
+            with open(os.path.join("/tmp", name + "-kept"), "w", encoding="ascii"):
+                pass
+        return [frame]
+
+
 # --- jails -------------------------------------------------------------------------------------------
 
 
@@ -934,6 +948,108 @@ class ShowsEverything(OnPolicies):
 class NetworkOn(OnPolicies):
     def change(self, policy):
         return {**policy, "network": {"mode": "full"}} if policy.get("network") == {"mode": "off"} else policy
+
+
+class ForgetsLimits(OnPolicies):
+    """Runs every command without ceilings but for those that the helper itself holds."""
+
+    OWN = ("wall_s", "output_bytes")
+
+    def change(self, policy):
+        if isinstance(policy.get("limits"), dict):
+            policy["limits"] = {key: each if key in self.OWN else 0 for key, each in policy["limits"].items()}
+        return policy
+
+
+class SharesTmp(OnPolicies):
+    """Takes the host's /tmp for a scratch."""
+
+    def change(self, policy):
+        return {**policy, "scratch": "/tmp"} if policy.get("scratch") == "tmpfs" else policy
+
+
+class KeepsScratch(OnPolicies):
+    """Has one scratch for all runs that bring a policy."""
+
+    scratch = None
+
+    def base_policy(self, document):
+        return document
+
+    def change(self, policy):
+        self.scratch = self.scratch or tempfile.mkdtemp(prefix="lying-helper-", dir="/var/tmp")
+        return {**policy, "scratch": self.scratch} if policy.get("scratch") == "tmpfs" else policy
+
+    def ending(self, status):
+        if self.scratch:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        return status
+
+
+class Refuses(Honest):
+    """Refuses what no rule that only adds rights can hold, and ceilings."""
+
+    CEILINGS = ("cpu_s", "fsize_bytes", "mem_bytes", "pids")
+
+    def reason(self, policy):
+        for path in policy["protected"]:
+            for root in policy["writable_roots"] + policy["readable_roots"]:
+                if path.startswith(root + "/"):
+                    return f"protected path {path} lies inside {root}"
+        if policy["network"]["mode"] == "proxy":
+            return "network proxy: there is no way to a proxy that leads nowhere else"
+        held = [name for name in self.CEILINGS if policy["limits"][name] > 0]
+        return f"no ceiling {held[0]}" if held else ""
+
+    def words(self, reason):
+        raise NotImplementedError
+
+    def to_helper(self, frame):
+        inline = isinstance(frame.body, dict) and frame.body.get("policy")
+        reason = self.reason(inline) if frame.kind == "exec_start" and inline else ""
+        if not reason:
+            return [frame]
+        self.say(Frame.of(frame.id, "error", {"code": "spawn_failed", "msg": self.words(reason)}))
+        return []
+
+
+class RefusesByName(Refuses):
+    """No lie: whoever cannot hold a clause may say so."""
+
+    def words(self, reason):
+        return reason
+
+
+class RefusesSilently(Refuses):
+    def words(self, reason):
+        return "not here"
+
+
+class Unjailed(OnExits):
+    """Runs everything without a jail."""
+
+    def launch(self, helper):
+        super().launch([*helper, "--backend", "unsupported", "--allow-unenforced"])
+
+
+class ForgesReport(Unjailed):
+    """Reports the best of jails."""
+
+    REPORT = (
+        "bwrap", "mounts:ro=0,rw=1,mask=1,bind_ro=0,bind_rw=0,scratch=tmpfs,base=minimal,plan=0123456789abcdef",
+        "cgroup-v2", "rlimit-fsize", "rlimit-cpu", "landlock:abi=7", "no-new-privs", "seccomp-net", "caps=none",
+        "seccomp-deny", "scopes=abstract,signal",
+    )
+
+    def change(self, body):
+        return {**body, "enforcement": list(self.REPORT), "degraded": False}
+
+
+class ForgetsRunaways(Unjailed):
+    """Names all that is not held but for this: who left the command's session goes on."""
+
+    def change(self, body):
+        return {**body, "enforcement": ["skip:bwrap: no bubblewrap; not held: filesystem view, private scratch"]}
 
 
 if __name__ == "__main__":

@@ -80,30 +80,40 @@ Result<void> judge_entry(const std::string& entry) {
                 "a skip without tag or reason: " + entry);
 }
 
-Result<void> judge_report(const Session& session) {
-  LOOM_TRY(const auto talk, session.open());
-  Json policy = with(session.policy, "network",
-                     {{"mode", "proxy"}, {"allow", Json::array({"*"})}, {"proxy", "127.0.0.1:9"}});
-  policy = limited(limited(policy, "cpu_s", 20), "fsize_bytes", 1'000'000);
-  LOOM_TRY(const Run run, talk->execute(with(shell("true"), "policy", policy)));
-  LOOM_TRY_VOID(came_to(run, 0, ""));
+bool claims(const std::vector<std::string>& entries, std::string_view words) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [words](const std::string& entry) { return entry.starts_with(words); });
+}
+
+Result<void> judge_entries(const Run& run) {
   const auto entries = run.entries();
   for (const std::string& entry : entries) LOOM_TRY_VOID(judge_entry(entry));
-  const auto says = [&entries](std::string_view words) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [words](const std::string& entry) { return entry.starts_with(words); });
-  };
-  // What is asked for is claimed, or named as not held; silence is neither.
-  LOOM_TRY_VOID(
-      demand(says("skip:network-proxy: ") || says("skip:jail: "),
-             "the list of a proxy is not enforced by anybody, and the report does not say so"));
   const std::set<std::string> distinct(entries.begin(), entries.end());
   LOOM_TRY_VOID(demand(distinct.size() == entries.size(), "an entry stands twice"));
-  const bool jailed = says("bwrap") || says("seatbelt");
+  const bool jailed = claims(entries, "bwrap") || claims(entries, "seatbelt");
   LOOM_TRY_VOID(demand(jailed != run.flag("degraded"),
                        "degraded is " + std::string(run.flag("degraded") ? "true" : "false") +
                            ", and the report claims " + (jailed ? "the jail" : "no jail")));
-  return demand(jailed || says("skip:"), "neither a jail nor the want of one is reported");
+  return demand(jailed || claims(entries, "skip:"),
+                "neither a jail nor the want of one is reported");
+}
+
+Result<void> judge_report(const Session& session) {
+  const Json limits = limited(limited(session.policy, "cpu_s", 20), "fsize_bytes", 1'000'000);
+  const Json proxy = {{"mode", "proxy"}, {"allow", Json::array({"*"})}, {"proxy", "127.0.0.1:9"}};
+  LOOM_TRY(const auto talk, session.open());
+  LOOM_TRY(const auto granted,
+           first_granted(session, *talk, shell("true"),
+                         {with(limits, "network", proxy), limits, session.policy},
+                         {"proxy", "cpu", "fsize"}));
+  LOOM_TRY_VOID(demand(granted.has_value(), "a plain policy is refused"));
+  LOOM_TRY_VOID(came_to(granted->run, 0, ""));
+  LOOM_TRY_VOID(judge_entries(granted->run));
+  if (granted->policy != 0) return {};
+  // What is asked for is claimed, or named as not held; silence is neither.
+  const auto entries = granted->run.entries();
+  return demand(claims(entries, "skip:network-proxy: ") || claims(entries, "skip:jail: "),
+                "the list of a proxy is not enforced by anybody, and the report does not say so");
 }
 
 Result<void> has_class(Conversation& talk, const Json& start, const std::string& due) {

@@ -11,8 +11,6 @@
 namespace loom::conformance {
 namespace {
 
-using namespace std::chrono_literals;
-
 void judge_runs(const Subject& subject, Judgement& judgement) {
   const auto ground = Ground::make(subject, judgement);
   if (!ground) return;
@@ -215,13 +213,9 @@ void judge_cancel(const Subject& subject, Judgement& judgement) {
     judgement.breach("a command that handles SIGTERM never got it; the run ended " +
                      polite.outcome + " after " + std::to_string(polite.took.count()) + " ms");
   }
-  // Two seconds of grace are the helper's; the rest is for a busy machine.
+  // Who is not gone in half a minute, far beyond the grace, has no report.
   const JailRun stubborn = cancelled_run(*ground, "ignore:" + place.at("work/beat"), judgement);
   if (!stubborn.reported) return;
-  if (stubborn.took > 12s) {
-    judgement.breach("a command that ignores SIGTERM is gone only after " +
-                     std::to_string(stubborn.took.count()) + " ms");
-  }
   const std::size_t beats = place.contents("work/beat").size();
   ::usleep(400'000);
   if (place.contents("work/beat").size() != beats) {

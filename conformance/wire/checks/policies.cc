@@ -89,7 +89,7 @@ Result<void> judge_repeated(const Session& session) {
 // No frame, a status that is not 0, and a line for the log.
 Result<void> fails_at_start(const Session& session, const std::optional<std::string>& policy) {
   LOOM_TRY(const auto talk, Conversation::start(session.subject, {.policy = policy}));
-  LOOM_TRY_VOID(talk->expect_end(Conversation::kAnyFailure, kHelloPatience));
+  LOOM_TRY_VOID(talk->expect_end(Conversation::kAnyFailure));
   return demand(!talk->log().empty(), "it ends without a word on stderr");
 }
 

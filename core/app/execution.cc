@@ -554,9 +554,8 @@ void Execution::watch_command() {
 // kernel tells of the command once all have.
 bool Execution::is_alone_in_jail() const {
   const auto children = host::read_children(init_pid_);
-  return children && std::all_of(children->begin(), children->end(), [this](std::int32_t child) {
-           return child == command_pid_;
-         });
+  return children && std::all_of(children->begin(), children->end(),
+                                 [this](std::int32_t child) { return child == command_pid_; });
 }
 
 void Execution::command_ended() {

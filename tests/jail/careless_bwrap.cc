@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -77,8 +78,10 @@ bool exchange_names(const std::string& file, int argc, char** argv) {
   return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
 }
 
-// The child goes on as the launcher. Whoever waits for the parent waits for good.
+// The child goes on as the launcher. Whoever waits for the parent waits for good; it ends with its
+// own, as a bubblewrap does.
 void stay_behind() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::fork() == 0) return;
   ::signal(SIGCHLD, SIG_IGN);
   for (;;) ::pause();

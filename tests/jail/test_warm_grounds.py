@@ -272,6 +272,14 @@ class JailEndsTest(StaleCase):
             self.assertLess(time.monotonic() - began, 8)
 
 
+    def test_nor_at_the_end_of_the_helper(self):
+        with self.warm(self.masked()) as (helper, jail):
+            self.trace(jail)
+            helper.send("shutdown", {})
+            self.assertEqual(helper.wait_exit(), 0)
+            self.assertEqual(state(jail), "Z", "it should not have ended yet, or nothing is shown")
+
+
 class ProgramTest(StaleCase):
     """A program that runs cannot be written to, but where a file system shows that of another."""
 

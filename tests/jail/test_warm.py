@@ -271,7 +271,7 @@ class LeavingTest(WarmCase):
 
             def used():
                 """Nanoseconds of each on a processor."""
-                return {pid: int(self.text(f"/proc/{pid}/schedstat").split()[0]) for pid in pids}
+                return {pid: spent(pid) for pid in pids}
 
             time.sleep(0.5)
             before = used()

@@ -31,6 +31,12 @@ def state(pid):
     return row[1] if row else None
 
 
+def spent(pid):
+    """Nanoseconds on a processor."""
+    with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0])
+
+
 @contextlib.contextmanager
 def stopped(pid):
     """A process that notices nothing meanwhile, and then everything at once."""
@@ -88,8 +94,19 @@ class WarmCase(ProbingCase):
         self.assertTrue(client.wait_until(look, PATIENCE), "no jail waits")
         self.mounts[helper.pid] = MountEvents(helper.pid)
         self.addCleanup(self.mounts[helper.pid].close)
-        time.sleep(0.05)  # the helper has read what stage 2 said
+        # Its name is older than its word to the helper: both are said once nobody does anything.
+        self.assertTrue(client.wait_until(lambda: self.rests(helper.pid, found[0]), PATIENCE), "they do not rest")
         return found[0]
+
+    @staticmethod
+    def rests(helper, jail):
+        """Whether nobody of them uses a processor, or wants to, for a moment."""
+        pids = [helper, jail, *client.descendants(jail)]
+        with contextlib.suppress(OSError):  # one of them ended
+            before = {pid: spent(pid) for pid in pids}
+            time.sleep(0.05)
+            return {pid: spent(pid) for pid in pids} == before and {state(pid) for pid in pids} == {"S"}
+        return False
 
     def stage2_of(self, jail):
         """The process of a waiting jail that becomes the command."""

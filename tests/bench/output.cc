@@ -66,7 +66,19 @@ std::uint64_t print_through_a_pipe(const Printer& printer) {
   return reads;
 }
 
-Figure throughput(const char* name, const Printer& printer, Broker& broker, const Setup& setup) {
+// The yardstick: the same program, or another one that prints as much, through a pipe.
+struct Yardstick {
+  const char* name;
+  const Printer& printer;
+};
+
+// As many processes as with a helper between program and reader.
+Printer through_another_cat(const Printer& cat) {
+  return {.argv = {"/bin/sh", "-c", "cat \"$1\" | cat", "sh", cat.argv[1]}, .bytes = cat.bytes};
+}
+
+Figure throughput(const char* name, const Printer& printer, Broker& broker, const Setup& setup,
+                  const Yardstick& yardstick) {
   const auto per_second = [&](double ms) { return printer.mib() * kMsPerSecond / ms; };
   const auto ours = [&] {
     rest();
@@ -77,14 +89,14 @@ Figure throughput(const char* name, const Printer& printer, Broker& broker, cons
   };
   const auto bare = [&] {
     rest();
-    return per_second(time_once([&] { print_through_a_pipe(printer); }));
+    return per_second(time_once([&] { print_through_a_pipe(yardstick.printer); }));
   };
   ours();
   const Pair pair = alternate(std::max(5, setup.rounds / 10), ours, bare);
   return {.name = name,
           .unit = "MiB/s",
           .ours = pair.ours,
-          .beside = "the same through a pipe",
+          .beside = yardstick.name,
           .yardstick = pair.yardstick};
 }
 
@@ -115,12 +127,15 @@ void bench_output(const Setup& setup, Report& report) {
   Broker broker(setup.helper, setup.policy);
   broker.greet();
   const Printer large = flood(setup);
-  Figure floods = throughput("output, cat", large, broker, setup);
+  const char* same = "the same through a pipe";
+  Figure floods = throughput("output, cat", large, broker, setup, {same, large});
   floods.kind = Bound::kAtLeast;
   floods.bound = 0.8;
   report.add(std::move(floods));
+  const Printer relayed = through_another_cat(large);
+  report.add(throughput("output, cat", large, broker, setup, {"cat | cat", relayed}));
   const Printer small = drizzle();
-  report.add(throughput("output, 64 bytes a write", small, broker, setup));
+  report.add(throughput("output, 64 bytes a write", small, broker, setup, {same, small}));
   report.add(frames("frames, 64 bytes a write", small, broker, setup));
 }
 

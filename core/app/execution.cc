@@ -16,7 +16,6 @@
 #include "host/byte_sink.h"
 #include "host/descriptors.h"
 #include "host/errno_text.h"
-#include "host/path_survey.h"
 #include "host/process_table.h"
 #include "report/entry_text.h"
 
@@ -92,10 +91,9 @@ Result<void> Execution::watch_names() {
   // A user without watches left gets the second look at the commit, which a quick exchange back
   // escapes.
   if (auto names = host::NameWatch::open(paths)) names_.emplace(std::move(*names));
+  host::PathSurveyor surveyor;
   for (const WatchedPath& watched : run_.launch.watched) {
-    if (!watched.is_named() || host::survey_path(watched.path).identity == watched.identity) {
-      continue;
-    }
+    if (!watched.is_named() || surveyor.look(watched.path).identity == watched.identity) continue;
     return fail(ErrorCode::kDenied,
                 "protected " + watched.path.str() + " was exchanged while the run was planned");
   }
@@ -860,8 +858,8 @@ std::optional<CeilingUse> Execution::ceiling_use() const {
       .denied_forks = asked.pids ? use.denied_forks : std::nullopt};
 }
 
-bool Execution::was_replaced(const WatchedPath& watched) const {
-  const PathFact now = host::survey_path(watched.path);
+bool Execution::was_replaced(const WatchedPath& watched, host::PathSurveyor& surveyor) const {
+  const PathFact now = surveyor.look(watched.path);
   // A command may have taken our right to look away; the kernel's table still tells of a mask.
   if (watched.masked && mounts_ && now.error == EACCES) return false;
   return now.identity != watched.identity;
@@ -877,11 +875,12 @@ std::vector<std::string> Execution::replaced_masks() const {
     if (const auto now = mounts_->mount_points())
       lost = host::lost_mount_points(mount_points_, *now);
   }
+  host::PathSurveyor surveyor;
   for (const WatchedPath& watched : run_.launch.watched) {
     if (!watched.is_named()) continue;  // a mask over nothing may move with the jail's own /tmp
     const bool gone =
         watched.masked && std::binary_search(lost.begin(), lost.end(), watched.path.str());
-    if (gone || was_replaced(watched)) {
+    if (gone || was_replaced(watched, surveyor)) {
       skips.push_back("mounts: protected " + watched.path.str() + " was replaced during the run");
     }
   }

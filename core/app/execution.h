@@ -19,6 +19,7 @@
 #include "host/mount_table.h"
 #include "host/name_watch.h"
 #include "host/output_cap.h"
+#include "host/path_survey.h"
 #include "host/private_scratch.h"
 #include "host/stdin_queue.h"
 #include "protocol/messages.h"
@@ -157,7 +158,7 @@ class Execution {
   void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
   [[nodiscard]] std::optional<CeilingUse> ceiling_use() const;
-  [[nodiscard]] bool was_replaced(const WatchedPath& watched) const;
+  [[nodiscard]] bool was_replaced(const WatchedPath& watched, host::PathSurveyor& surveyor) const;
   [[nodiscard]] std::vector<std::string> replaced_masks() const;
 
   host::EventLoop& loop_;

@@ -4,9 +4,11 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "guard/open_without_links.h"
@@ -45,7 +47,9 @@ Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>& paths) {
 }
 
 Result<void> NameWatch::add(const AbsolutePath& path) {
-  for (AbsolutePath at = path; !at.is_root(); at = at.parent()) {
+  paths_.push_back(path);
+  // Above a name that was met before everything was.
+  for (AbsolutePath at = path; !at.is_root() && met_.insert(at).second; at = at.parent()) {
     auto watched = directories_.find(at.parent());
     if (watched == directories_.end()) {
       watched = directories_.emplace(at.parent(), watch_directory(at.parent())).first;
@@ -55,7 +59,7 @@ Result<void> NameWatch::add(const AbsolutePath& path) {
     if (error == ENOENT || error == ENOTDIR) continue;  // its maker is seen above
     if (error == EACCES) continue;                      // nor could we see what lies in it
     if (error != 0) return failed(at.parent().str(), error);
-    names_[directory.watch][std::string(at.name())].push_back(path);
+    names_[directory.watch][std::string(at.name())].push_back(at);
   }
   return {};
 }
@@ -72,9 +76,12 @@ NameWatch::Watched NameWatch::watch_directory(const AbsolutePath& path) const {
 void NameWatch::note(int watch, const std::string& name) {
   const auto directory = names_.find(watch);
   if (directory == names_.end()) return;
-  const auto paths = directory->second.find(name);
-  if (paths == directory->second.end()) return;
-  changed_.insert(paths->second.begin(), paths->second.end());
+  const auto places = directory->second.find(name);
+  if (places == directory->second.end()) return;
+  for (const AbsolutePath& place : places->second) {
+    std::copy_if(paths_.begin(), paths_.end(), std::inserter(changed_, changed_.end()),
+                 [&place](const AbsolutePath& path) { return path.is_within(place); });
+  }
 }
 
 std::set<AbsolutePath> NameWatch::changed() {
@@ -89,9 +96,7 @@ std::set<AbsolutePath> NameWatch::changed() {
       const char* const name = buffer.data() + at + sizeof event;
       at += sizeof event + event.len;
       if ((event.mask & IN_Q_OVERFLOW) != 0) {
-        for (const auto& [watch, names] : names_) {
-          for (const auto& [each, paths] : names) changed_.insert(paths.begin(), paths.end());
-        }
+        changed_.insert(paths_.begin(), paths_.end());
       } else if (event.len > 0) {
         note(event.wd, name);
       }

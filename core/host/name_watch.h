@@ -39,7 +39,9 @@ class NameWatch {
 
   UniqueFd queue_;
   std::map<AbsolutePath, Watched> directories_;
-  // A directory's watch and a name in it: whose way leads there.
+  std::vector<AbsolutePath> paths_;
+  std::set<AbsolutePath> met_;  // these, and what lies above them
+  // A directory's watch and a name in it: which of those that is, by every way that leads there.
   std::map<int, std::map<std::string, std::vector<AbsolutePath>>> names_;
   std::set<AbsolutePath> changed_;
 };

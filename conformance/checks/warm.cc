@@ -101,35 +101,43 @@ std::vector<ImaginedMachine> warm_machines(const Scene& scene, Judgement& judgem
   return machines;
 }
 
-void judge_question(const Scene& scene, PlanRequest request, const std::string& name,
+// Whether the host would keep an answer to this question.
+bool judge_question(const Scene& scene, PlanRequest request, const std::string& name,
                     Judgement& judgement) {
   std::optional<Outcome> first;
   for (const Command& command : commands_in(scene.place())) {
     request.command = command;
     request.nonce += "x";
     auto outcome = outcome_of(scene.backend(), request);
-    if (!outcome) return judgement.breach(name + ": " + outcome.error().message);
+    if (!outcome) {
+      judgement.breach(name + ": " + outcome.error().message);
+      return false;
+    }
     if (first) {
       compare(name, *first, *outcome, judgement);
     } else {
       first = std::move(*outcome);
     }
   }
+  return first->is_kept();
 }
 
 void judge_commands(const Subject& subject, Judgement& judgement) {
   const auto scene = Scene::open(subject, judgement);
   if (!scene) return;
   const auto machines = warm_machines(*scene, judgement);
+  bool kept = machines.empty();
   for (const NamedPolicy& named : policies_for(scene->place(), kSeed, 12)) {
     const auto here = scene->question(named.policy);
     if (!here) return judgement.breach("survey: " + here.error().message);
     if (here->private_scratch) continue;  // another one for every run
     for (const ImaginedMachine& machine : machines) {
-      judge_question(*scene, question_on(machine, *here),
-                     "\"" + named.name + "\" on " + machine.name, judgement);
+      kept = judge_question(*scene, question_on(machine, *here),
+                            "\"" + named.name + "\" on " + machine.name, judgement) ||
+             kept;
     }
   }
+  if (!kept) judgement.remark("can_warm is said, and no launch is one for other commands too");
 }
 
 Bytes whom_to_signal(const Scene& scene) {

@@ -299,19 +299,27 @@ Result<Run> Conversation::begin(const Json& start) {
   return run;
 }
 
+Result<void> Conversation::take_next(Run& run, Millis patience, std::vector<Frame>* others) {
+  LOOM_TRY(Frame frame, receive(patience));
+  if (frame.id == run.id) return run.take(frame);
+  if (others == nullptr) {
+    return refuse("during execution " + std::to_string(run.id) + ": " + frame.text());
+  }
+  others->push_back(std::move(frame));
+  return {};
+}
+
 Result<void> Conversation::settle(Run& run, Millis patience, std::vector<Frame>* others) {
   const auto deadline = Clock::now() + patience;
   while (!run.settled()) {
-    LOOM_TRY(Frame frame, receive(Millis(left_ms(deadline))));
-    if (frame.id == run.id) {
-      LOOM_TRY_VOID(run.take(frame));
-    } else if (others != nullptr) {
-      others->push_back(std::move(frame));
-    } else {
-      return refuse("during execution " + std::to_string(run.id) + ": " + frame.text());
-    }
+    LOOM_TRY_VOID(take_next(run, Millis(left_ms(deadline)), others));
   }
   run.took = std::chrono::duration_cast<Millis>(Clock::now() - began_);
+  return {};
+}
+
+Result<void> Conversation::settle_slowly(Run& run, std::vector<Frame>* others) {
+  while (!run.settled()) LOOM_TRY_VOID(take_next(run, kPatience, others));
   return {};
 }
 
@@ -321,11 +329,7 @@ Result<void> Conversation::until(Run& run, std::string_view marker) {
     if (run.settled()) {
       return refuse("ended before it said \"" + escaped(marker) + "\": " + run.text());
     }
-    LOOM_TRY(const Frame frame, receive(Millis(left_ms(deadline))));
-    if (frame.id != run.id) {
-      return refuse("during execution " + std::to_string(run.id) + ": " + frame.text());
-    }
-    LOOM_TRY_VOID(run.take(frame));
+    LOOM_TRY_VOID(take_next(run, Millis(left_ms(deadline)), nullptr));
   }
   return {};
 }

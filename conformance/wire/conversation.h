@@ -83,6 +83,8 @@ class Conversation {
   // Reads until it has ended. Frames of other ids go to `others`, or are an error.
   [[nodiscard]] Result<void> settle(Run& run, Millis patience = kPatience,
                                     std::vector<Frame>* others = nullptr);
+  // The same, however long it takes, as long as something comes.
+  [[nodiscard]] Result<void> settle_slowly(Run& run, std::vector<Frame>* others = nullptr);
   // Reads until its stdout holds `marker`.
   [[nodiscard]] Result<void> until(Run& run, std::string_view marker);
   // Begins and settles.
@@ -108,6 +110,8 @@ class Conversation {
     return std::string_view(inbox_).substr(read_to_);
   }
   void note(const Frame& frame);
+  // One frame of the run, or one for `others`.
+  [[nodiscard]] Result<void> take_next(Run& run, Millis patience, std::vector<Frame>* others);
   [[nodiscard]] std::string with_log(std::string text) const;
 
   pid_t pid_ = -1;  // -1: not started, or reaped

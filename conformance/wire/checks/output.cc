@@ -113,7 +113,7 @@ Result<void> judge_flood(const Session& session) {
   for (int asked = 0; asked < 10 && run.out.size() < kFlood / 2; ++asked) {
     LOOM_TRY_VOID(echoes(*talk, run));
   }
-  LOOM_TRY_VOID(talk->settle(run, Millis(60'000)));
+  LOOM_TRY_VOID(talk->settle_slowly(run));
   LOOM_TRY_VOID(demand(run.out.size() == kFlood,
                        "of 100,000,000 bytes came " + std::to_string(run.out.size())));
   return demand(run.code() == 3, "the flood did not end by itself: " + run.text().substr(0, 300));
@@ -165,7 +165,7 @@ std::vector<Check> output_checks() {
        "hears a cancel.",
        judged<judge_back_pressure>},
       {"output.flood", "Heartbeats are echoed during a flood, and the flood is whole.",
-       judged<judge_flood>, 120},
+       judged<judge_flood>, 300},
       {"output.exit-last", "The exit frame comes once, and nothing under its id after it.",
        judged<judge_exit_last>},
       {"output.left-behind",

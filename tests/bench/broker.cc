@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 
 #include "host/memory_file.h"
 #include "policy/decode_policy.h"
@@ -106,15 +107,23 @@ std::uint64_t Broker::skim_to_exit() {
   std::uint64_t bytes = 0;
   std::string tail;
   for (;;) {
-    const ssize_t got = ::read(child_.out.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    LOOM_CHECK(got > 0);
-    bytes += static_cast<std::uint64_t>(got);
+    const std::size_t got = read_some(buffer.data(), buffer.size());
+    bytes += got;
     // exec_exit is the last frame of a run, and its kind stands at its beginning.
-    const std::size_t keep = std::min<std::size_t>(static_cast<std::size_t>(got), 2'048);
+    const std::size_t keep = std::min<std::size_t>(got, 2'048);
     tail.append(buffer.data() + got - keep, keep);
     if (tail.size() > 4'096) tail.erase(0, tail.size() - 4'096);
     if (tail.find("exec_exit") != std::string::npos) return bytes;
+  }
+}
+
+std::size_t Broker::read_some(void* into, std::size_t size) {
+  for (;;) {
+    const ssize_t got = ::read(child_.out.get(), into, size);
+    if (got > 0) return static_cast<std::size_t>(got);
+    if (got < 0 && errno == EINTR) continue;
+    std::fprintf(stderr, "loom-bench: the helper ended: %d\n", wait_for(child_));
+    LOOM_CHECK(got > 0);
   }
 }
 
@@ -128,10 +137,8 @@ Frame Broker::read_frame() {
       LOOM_CHECK(frame.has_value());
       return std::move(*frame);
     }
-    const ssize_t got = ::read(child_.out.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    LOOM_CHECK(got > 0);
-    reader_.feed(ByteView(buffer.data(), static_cast<std::size_t>(got)));
+    const std::size_t got = read_some(buffer.data(), buffer.size());
+    reader_.feed(ByteView(buffer.data(), got));
   }
 }
 

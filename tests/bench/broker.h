@@ -43,6 +43,8 @@ class Broker {
   [[nodiscard]] int pid() const noexcept { return child_.pid; }
 
  private:
+  // At least one byte; the helper's end is the end of the program.
+  std::size_t read_some(void* into, std::size_t size);
   void send(std::uint64_t id, std::string_view kind, ByteView body);
   ChildProcess child_;
   FrameReader reader_;

@@ -82,6 +82,7 @@ void Execution::lose_jail() {
 
 const char* Execution::why_stale(const PreparedRun& run) {
   if (let_go_ || !refused_commit_.empty() || failure_) return "its jail failed";
+  if (!control_) return "its jail ended";  // and whoever read that has closed it
   // Stage 2 says nothing while it waits: a word, or the end of the channel, is its end. Before, its
   // words come in order.
   pollfd word{.fd = control_.get(), .events = POLLIN, .revents = 0};

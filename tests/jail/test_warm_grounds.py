@@ -222,6 +222,13 @@ class JailEndsTest(StaleCase):
             stage2 = self.stage2_of(jail)
             self.assertWorks(helper, ENDED, jail, change=lambda: self.kill(stage2))
 
+    def test_a_stage_2_that_was_killed_under_a_launcher_that_lives(self):
+        with self.warm(self.masked()) as (helper, jail), stopped(jail):
+            self.kill(self.stage2_of(jail))
+            helper.heartbeat()
+            time.sleep(0.1)  # it has read the end of the channel
+            self.assertWorks(helper, ENDED, jail, meanwhile=helper.heartbeat)
+
     def test_a_protected_name_that_was_touched_before_it_had_prepared(self):
         def meanwhile():
             os.rename(self.secret, self.path("ws/away"))

@@ -4,7 +4,8 @@
 
 namespace loom::app {
 
-// The helper's log: synchronous, on standard error, warnings and errors. One line a message.
+// The helper's log: synchronous, on standard error, one line a message. Warnings and errors; all of
+// it where the environment says LOOM_LOG=debug.
 [[nodiscard]] spdlog::logger make_log();
 
 }  // namespace loom::app

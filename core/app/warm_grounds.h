@@ -17,8 +17,8 @@ namespace loom::app {
 // (docs/jail.md, "Warm jails").
 //
 // Holds no handle of anything that the plan looked at: it would keep a file system from being
-// unmounted. What the jail shows or masks is held by its own mounts, so that no other object gets
-// the number of such an inode.
+// unmounted. What the jail shows is held by its own mounts, so that no other object gets the number
+// of such an inode; a mask that an unlink took off its object is gone from its mount table.
 class WarmGrounds {
  public:
   // Before the run is prepared: a mount that is made meanwhile counts as made later.

@@ -192,7 +192,7 @@ class ObservedTest(WatchedCase):
         heard = self.path("heard")
         script = (
             f"setsid sh -c 'trap \"echo x > {heard}; exit 7\" TERM; echo $$; while :; do sleep 0.1; done' &"
-            " sleep 0.3; echo up; trap 'sleep 0.5; exit 9' TERM; while :; do sleep 0.1; done"
+            " sleep 0.3; trap 'sleep 0.5; exit 9' TERM; echo up; while :; do sleep 0.1; done"
         )
         run = self.running(helper, script)
         helper.cancel(run)

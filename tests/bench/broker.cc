@@ -95,7 +95,11 @@ Broker::Heard Broker::read_to_exit() {
   for (;;) {
     const Frame frame = read_frame();
     LOOM_CHECK(frame.kind != "error");
-    if (frame.kind == "exec_exit") return heard;
+    if (frame.kind == "exec_exit") {
+      const Value& code = *frame.body.find("code");
+      heard.ended_well = code.is(Value::Kind::kUnsigned) && code.unsigned_number == 0;
+      return heard;
+    }
     if (frame.kind != "exec_out") continue;
     heard.bytes += frame.body.find("data")->bytes.size();
     ++heard.frames;

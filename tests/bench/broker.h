@@ -31,8 +31,9 @@ class Broker {
   std::uint64_t start(const std::vector<std::string>& argv, const std::string& cwd);
   void cancel(std::uint64_t id);
   void write_stdin(std::uint64_t id, std::string_view data, bool eof);
-  // The output of an execution.
+  // What came of an execution.
   struct Heard {
+    bool ended_well = false;
     std::uint64_t bytes = 0;
     std::uint64_t frames = 0;
   };

@@ -76,6 +76,11 @@ void Report::add(Figure figure) {
   figures_.push_back(std::move(figure));
 }
 
+void Report::note(const std::string& text) const {
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
 bool Report::write_json(const std::string& file) const {
   nlohmann::ordered_json document{{"v", kJsonVersion}, {"machine", machine()}};
   for (const Figure& figure : figures_) document["figures"].push_back(json_of(figure));

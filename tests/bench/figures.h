@@ -42,6 +42,8 @@ struct Figure {
 class Report {
  public:
   void add(Figure figure);
+  // Prints why a figure is missing.
+  void note(const std::string& text) const;
   // One JSON document (docs/performance.md). False: it could not be written.
   [[nodiscard]] bool write_json(const std::string& file) const;
 

@@ -12,9 +12,11 @@ void rest() { std::this_thread::sleep_for(kThinking); }
 
 void run_true() { LOOM_CHECK(wait_for(start_child({.argv = {"/usr/bin/true"}})) == 0); }
 
-void run_in(Broker& broker, const Setup& setup) {
+bool try_run_in(Broker& broker, const Setup& setup) {
   broker.start({"/usr/bin/true"}, setup.workspace);
-  broker.read_to_exit();
+  return broker.read_to_exit().ended_well;
 }
+
+void run_in(Broker& broker, const Setup& setup) { LOOM_CHECK(try_run_in(broker, setup)); }
 
 }  // namespace loom::bench

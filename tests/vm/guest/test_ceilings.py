@@ -54,15 +54,15 @@ print(denied)
 """
 # The same with threads: they count as processes do.
 THREADS = """
-import _thread, sys, time
+import _thread, os, sys, time
 denied = 0
 for _ in range(int(sys.argv[1])):
     try:
-        _thread.start_new_thread(time.sleep, (1,))
+        _thread.start_new_thread(time.sleep, (600,))  # none ends before the last was tried
     except RuntimeError:
         denied += 1
-time.sleep(1.5)
-print(denied)
+print(denied, flush=True)
+os._exit(0)
 """
 # Address space that is never touched.
 RESERVE = """

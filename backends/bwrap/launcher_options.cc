@@ -66,6 +66,12 @@ std::span<const std::string_view> device_options(const LauncherFacts& facts) noe
 
 std::string aside(int number) { return "/../loom-exec-sources/" + std::to_string(number); }
 
+LedPlace led_place(const AbsolutePath& region, std::size_t index) {
+  return {
+      .target = "/newroot" + region.str(),
+      .place = "/../loom-exec-places/" + std::to_string(index) + "/" + std::string(region.name())};
+}
+
 std::span<const std::string_view> cover_options() noexcept { return kCover; }
 
 std::array<std::string_view, 6> closed_mask_options(std::string_view at) noexcept {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <loom/absolute_path.h>
+
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +38,14 @@ struct JailKind {
 // such a name, so bubblewrap takes it only with an option that tolerates a missing source.
 [[nodiscard]] std::string aside(int number);
 inline constexpr std::string_view kAsideNull = "/../loom-exec-sources/null";
+
+// A link of ours to a mount point, outside the jail that is being built. Its last component is that
+// of the region, for bubblewrap's words when nothing is there.
+struct LedPlace {
+  std::string target;  // the mount point, as bubblewrap reaches it
+  std::string place;   // for it to mount on
+};
+[[nodiscard]] LedPlace led_place(const AbsolutePath& region, std::size_t index);
 
 // What is laid aside beside the sources, and then the cover: bubblewrap assembles the jail below
 // /newroot and reaches the host below /oldroot, and every destination goes below the former. After

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "launcher_options.h"
 #include "region_set.h"
@@ -16,6 +17,7 @@ constexpr int kFirstSource = 12;
 
 constexpr std::size_t kArgumentsOfLink = 3;
 constexpr std::size_t kArgumentsOfBind = 3;
+constexpr std::size_t kArgumentsOfPlace = 3;
 constexpr std::size_t kArgumentsOfHardening = 2;  // a session, and no user namespaces
 
 bool is_bind(MountForm form) noexcept {
@@ -38,6 +40,20 @@ std::vector<bool> exposed_ones(const std::vector<MountOperation>& view, const Ru
     }
   }
   return exposed;
+}
+
+// Of these, the ones whose mount point bubblewrap finds on the host: a directory mounted right
+// inside a tree of the host's. Inside a mask or a tmpfs it has to make one.
+std::vector<std::size_t> linked_ones(const std::vector<MountOperation>& view,
+                                     const std::vector<bool>& exposed, const RunMemo& memo) {
+  std::vector<std::size_t> linked;
+  const ViewReplay replay(view);
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (!exposed[i] || is_dropped(i, memo) || view[i].form == MountForm::kNullDevice) continue;
+    const MountOperation* const around = replay.effective(view[i].region.parent());
+    if (around != nullptr && is_host_backed(around->mount_class)) linked.push_back(i);
+  }
+  return linked;
 }
 
 // An operation over one that is put off is put off too, or it would no longer cover that one.
@@ -87,6 +103,7 @@ std::vector<LentSource> lent_sources(const std::vector<MountOperation>& view, co
 
 MountSteps mount_steps(const std::vector<MountOperation>& view, const RunMemo& memo) {
   std::vector<bool> exposed = exposed_ones(view, memo);
+  std::vector<std::size_t> linked = linked_ones(view, exposed, memo);
   put_off_what_covers(view, exposed);
   const LauncherFacts& launcher = memo.kernel.launcher;
   const bool cover = launcher.by_handle && launcher.no_cover.empty() && can_cover(view, exposed);
@@ -95,6 +112,7 @@ MountSteps mount_steps(const std::vector<MountOperation>& view, const RunMemo& m
     if (is_dropped(i, memo)) continue;
     (cover && exposed[i] ? steps.exposed : steps.first).push_back(i);
   }
+  if (cover && memo.leads) steps.linked = std::move(linked);
   return steps;
 }
 
@@ -106,7 +124,9 @@ std::size_t further_arguments(const std::vector<MountOperation>& view, const Run
   const auto laid_aside =
       std::count_if(steps.exposed.begin(), steps.exposed.end(),
                     [&view](std::size_t index) { return is_bind(view[index].form); });
-  return further + cover_options().size() + kArgumentsOfBind * static_cast<std::size_t>(laid_aside);
+  return further + cover_options().size() +
+         kArgumentsOfBind * static_cast<std::size_t>(laid_aside) +
+         kArgumentsOfPlace * steps.linked.size();
 }
 
 }  // namespace loom::bwrap

@@ -218,6 +218,17 @@ std::vector<std::string> notes(const ResolvedPolicy& policy) {
   return sentences;
 }
 
+// What can be done without is left out before a policy is refused.
+Result<void> fit_arguments(const JailPlan& plan, RunMemo& memo) {
+  const auto needed = [&] {
+    return plan.canonical_argv.size() + further_arguments(plan.view, memo);
+  };
+  memo.leads = true;
+  if (refuse_too_many_arguments(needed())) return {};
+  memo.leads = false;
+  return refuse_too_many_arguments(needed());
+}
+
 // The part of a plan that only bubblewrap can realise.
 Result<void> plan_view(const ResolvedPolicy& policy, RunMemo& memo, JailPlan& plan) {
   LOOM_TRY_VOID(refuse_unbuildable(memo));
@@ -238,7 +249,7 @@ Result<void> plan_view(const ResolvedPolicy& policy, RunMemo& memo, JailPlan& pl
   plan.canonical_argv = canonical_argv(plan.view, memo.cuts_network());
   plan.digest = view_digest(plan.view);
   plan.notes = notes(policy);
-  return refuse_too_many_arguments(plan.canonical_argv.size() + further_arguments(plan.view, memo));
+  return fit_arguments(plan, memo);
 }
 
 // Making the filter takes as long as the rest of a plan; whoever asks for no launch needs none.

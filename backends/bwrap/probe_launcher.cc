@@ -39,6 +39,7 @@ constexpr std::array<Part, 8> kParts = {
 constexpr std::string_view kCovered = "/etc";
 constexpr std::string_view kUncovered = "/covered";
 constexpr std::string_view kBehindCover = "/behind";
+constexpr std::string_view kLed = "/led";
 constexpr std::string_view kClosed = "/closed";
 
 LauncherFacts everything() {
@@ -83,12 +84,14 @@ std::string_view line_starting(std::string_view text, std::string_view start) {
 
 // Which part bubblewrap's words are about. Only a guess, tried before anything is made of it.
 std::optional<Part> guess(std::string_view words) {
-  static constexpr std::array<std::pair<std::string_view, Part>, 13> kHints = {
+  static constexpr std::array<std::pair<std::string_view, Part>, 15> kHints = {
       {{"ro-bind-fd", &LauncherFacts::no_handles},
        {"../oldroot", &LauncherFacts::no_cover},
        {"loom-exec-sources", &LauncherFacts::no_cover},
        {kBehindCover, &LauncherFacts::no_cover},
        {kUncovered, &LauncherFacts::no_cover},
+       {"loom-exec-places", &LauncherFacts::no_cover},
+       {kLed, &LauncherFacts::no_cover},
        {kClosed, &LauncherFacts::no_closed_masks},
        {"userns", &LauncherFacts::no_userns_ban},
        {"user_namespaces", &LauncherFacts::no_userns_ban},
@@ -248,13 +251,18 @@ class Trials {
 };
 
 // The cover, and what fails without it: a bind of something that must be out of reach by then makes
-// a link impossible, and one of what was laid aside is needed.
-std::vector<std::string_view> cover_words() {
+// a link impossible, and one of what was laid aside is needed. Then a mount on what a link leads
+// to; without it there is nothing to remount.
+std::vector<std::string> cover_words() {
   const auto cover = cover_options();
-  std::vector<std::string_view> words(cover.begin(), cover.end());
-  words.insert(words.end(), {"--ro-bind-try", kCovered, kUncovered, "--symlink", "/", kUncovered});
-  words.insert(words.end(), {"--ro-bind-try", kAsideNull, kBehindCover});
-  words.insert(words.end(), {"--remount-ro", kBehindCover});
+  std::vector<std::string> words(cover.begin(), cover.end());
+  words.insert(words.end(), {"--ro-bind-try", std::string(kCovered), std::string(kUncovered)});
+  words.insert(words.end(), {"--symlink", "/", std::string(kUncovered)});
+  words.insert(words.end(), {"--ro-bind-try", std::string(kAsideNull), std::string(kBehindCover)});
+  words.insert(words.end(), {"--remount-ro", std::string(kBehindCover)});
+  const LedPlace led = led_place(known_path(kLed), 0);
+  words.insert(words.end(), {"--dir", std::string(kLed), "--symlink", led.target, led.place});
+  words.insert(words.end(), {"--tmpfs", led.place, "--remount-ro", std::string(kLed)});
   return words;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kDigits = 16;
 
-// The words of one operation; borrows its region.
+// The words of one operation; borrows where it goes.
 struct Fragment {
   std::array<std::string_view, 6> words;
   std::size_t size = 0;
@@ -26,8 +26,7 @@ struct Fragment {
   [[nodiscard]] auto end() const { return words.begin() + static_cast<std::ptrdiff_t>(size); }
 };
 
-Fragment fragment(const MountOperation& operation) {
-  const std::string_view at = operation.region.str();
+Fragment fragment(const MountOperation& operation, std::string_view at) {
   switch (operation.form) {
     case MountForm::kNone:
     case MountForm::kRule:  // of another backend
@@ -54,6 +53,10 @@ Fragment fragment(const MountOperation& operation) {
       return {{"--dev", at, {}, {}}, 2};
   }
   return {};
+}
+
+Fragment fragment(const MountOperation& operation) {
+  return fragment(operation, operation.region.str());
 }
 
 void append_text(std::string& text, const MountOperation& operation) {
@@ -93,7 +96,13 @@ class ExecutedView {
   [[nodiscard]] Bytes take() {
     for (const std::size_t index : steps_.first) append_first(index);
     if (!steps_.exposed.empty()) cover_host();
-    for (const std::size_t index : steps_.exposed) append_exposed(index);
+    for (const std::size_t index : steps_.exposed) {
+      if (std::binary_search(steps_.linked.begin(), steps_.linked.end(), index)) {
+        append_linked(index);
+      } else {
+        append_exposed(index, (*view_)[index].region.str());
+      }
+    }
     return std::move(options_);
   }
 
@@ -125,18 +134,24 @@ class ExecutedView {
     append_options(options_, cover_options());
   }
 
+  // mkdir(2) makes nothing where a link that leads nowhere has the name already.
+  void append_linked(std::size_t index) {
+    const LedPlace led = led_place((*view_)[index].region, index);
+    append({"--symlink", led.target, led.place});
+    append_exposed(index, led.place);
+  }
+
   // With an option that does not tolerate a missing source, bubblewrap would end
   // (launcher_options.h).
-  void append_exposed(std::size_t index) {
+  void append_exposed(std::size_t index, std::string_view at) {
     const MountOperation& operation = (*view_)[index];
     if (numbers_[index] >= 0) {
       const bool writable = is_host_writable(operation.mount_class);
-      append({writable ? "--bind-try" : "--ro-bind-try", aside(numbers_[index]),
-              operation.region.str()});
+      append({writable ? "--bind-try" : "--ro-bind-try", aside(numbers_[index]), at});
     } else if (operation.form == MountForm::kNullDevice) {
-      append({"--ro-bind-try", kAsideNull, operation.region.str()});
+      append({"--ro-bind-try", kAsideNull, at});
     } else {
-      append_options(options_, fragment(operation));
+      append_options(options_, fragment(operation, at));
     }
   }
 

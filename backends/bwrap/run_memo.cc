@@ -10,7 +10,7 @@ namespace loom::bwrap {
 namespace {
 
 constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kFields = 24;
+constexpr std::size_t kFields = 25;
 constexpr std::size_t kSubjectFields = 7;
 constexpr std::size_t kLinkFields = 2;
 constexpr std::size_t kMovedFields = 2;
@@ -155,6 +155,7 @@ bool read_memo(TupleReader& in, RunMemo& memo) {
   memo.hardened = in.boolean();
   memo.confines_programs = in.boolean();
   memo.seals_memory = in.boolean();
+  memo.leads = in.boolean();
   memo.linked_masks = in.number();
   const std::string commit = in.text();
   const ByteView commit_bytes = as_bytes(commit);
@@ -189,6 +190,7 @@ Bytes encode(const RunMemo& memo) {
   out.boolean(memo.hardened);
   out.boolean(memo.confines_programs);
   out.boolean(memo.seals_memory);
+  out.boolean(memo.leads);
   out.number(memo.linked_masks);
   out.binary(memo.commit);
   return out.take();

@@ -64,6 +64,7 @@ struct RunMemo {
   bool hardened = false;           // a launch of version 3
   bool confines_programs = false;  // its exec table says which programs may run
   bool seals_memory = false;       // and refuses executable memory files
+  bool leads = false;  // to mount points by links (mount_steps.h), for which there are words enough
   std::uint64_t linked_masks = 0;  // masked files that have another name somewhere (D14)
   Bytes commit;                    // encoded CommitDocument
 

@@ -16,6 +16,7 @@
 #include "host/byte_sink.h"
 #include "host/descriptors.h"
 #include "host/errno_text.h"
+#include "host/mount_point_file.h"
 #include "host/process_table.h"
 #include "report/entry_text.h"
 
@@ -107,6 +108,7 @@ Admission<void> Execution::spawn(const ChildStreams& streams) {
     objects.emplace(run_.admitted->kernel_table(), run_.plan.view, std::move(run_.mounts),
                     run_.exec->allow);
   }
+  launched_ = host::file_time_now();
   auto began = session_.start(run_.launch, streams, run_.id, objects ? &*objects : nullptr);
   if (!began && began.error().denial && began.error().denial->asked.empty()) {
     began.error().denial->asked = run_.command.argv.front();
@@ -517,21 +519,49 @@ bool Execution::masks_are_in_place() {
                         : Result<std::vector<std::string>>(
                               fail(ErrorCode::kSystem, "the jail's mount table is not readable"));
   if (points) mount_points_ = std::move(*points);
-  const std::set<AbsolutePath> touched = names_ ? names_->changed() : std::set<AbsolutePath>();
-  const bool names_seen = names_.has_value();
-  names_.reset();
+  stop_watching_names();
   for (const WatchedPath& watched : run_.launch.watched) {
     const bool mounted =
         !watched.masked ||
         std::binary_search(mount_points_.begin(), mount_points_.end(), watched.path.str());
     const bool same = !watched.is_named() ||
-                      (names_seen ? !touched.contains(watched.path)
-                                  : host::survey_path(watched.path).identity == watched.identity);
-    if (mounted && same) continue;
-    missing_masks_.push_back("mounts: protected " + watched.path.str() +
-                             " was exchanged while the jail was set up");
+                      (touched_ ? !touched_->contains(watched.path)
+                                : host::survey_path(watched.path).identity == watched.identity);
+    if (!mounted || !same) add_missing_mask(watched.path);
   }
   return missing_masks_.empty();
+}
+
+void Execution::add_missing_mask(const AbsolutePath& path) {
+  missing_masks_.push_back("mounts: protected " + path.str() +
+                           " was exchanged while the jail was set up");
+}
+
+void Execution::stop_watching_names() {
+  if (!names_) return;
+  if (names_watched_) loop_.forget(names_->fd());
+  names_watched_ = false;
+  touched_ = names_->changed();
+  names_.reset();
+}
+
+// A launcher that misses what it was to mount on says so in its own words. Whoever changes names
+// meanwhile is told which.
+void Execution::look_at_failed_launch() {
+  if (committed_ || run_.launch.image != ImageKind::kLauncher) return;
+  stop_watching_names();
+  take_back_mount_points();
+  if (ready_ || !touched_ || !missing_masks_.empty()) return;
+  for (const AbsolutePath& path : *touched_) add_missing_mask(path);
+}
+
+// What vanished while the jail was built is not to come back as an empty file.
+void Execution::take_back_mount_points() const {
+  for (const WatchedPath& watched : run_.launch.watched) {
+    if (!watched.masked || !watched.is_named()) continue;
+    if (touched_ && !touched_->contains(watched.path)) continue;
+    host::remove_mount_point_file(watched.path, launched_);
+  }
 }
 
 void Execution::close_control() {
@@ -697,6 +727,7 @@ void Execution::child_ended() {
   ended_ = status ? **status : host::ExitStatus{.code = 127, .signal = 0};
   if (!status) note_cause("wait: " + status.error().message);
   lost_end_ = !status;
+  look_at_failed_launch();
   loop_.forget(child_.pidfd.get());
   if (run_.made) loop_.forget(run_.made->end_fd());
   if (command_watched_) loop_.forget(command_.get());

@@ -3,9 +3,11 @@
 #include <loom/report.h>
 #include <loom/stage2_control.h>
 
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,6 +124,10 @@ class Execution {
   [[nodiscard]] bool jail_outlives_us();
   [[nodiscard]] Result<void> watch_names();
   [[nodiscard]] bool masks_are_in_place();
+  void add_missing_mask(const AbsolutePath& path);
+  void stop_watching_names();
+  void look_at_failed_launch();
+  void take_back_mount_points() const;
   void refuse_commit(const std::string& cause);
   void close_control();
   void watch_command();
@@ -206,7 +212,9 @@ class Execution {
   std::string refused_demand_;
   std::string refused_commit_;
   std::string no_jail_;  // what stage 2 reported from is not the jail that was planned: why
-  std::optional<host::NameWatch> names_;  // from before the start to the commit
+  timespec launched_{};  // no file of the launcher's is older
+  std::optional<host::NameWatch> names_;           // from before the start to the commit
+  std::optional<std::set<AbsolutePath>> touched_;  // what they told; nullopt: nobody watched
   std::optional<host::MountTable> mounts_;
   std::vector<std::string> mount_points_;
   std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent

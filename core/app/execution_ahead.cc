@@ -62,11 +62,9 @@ void Execution::let_go() {
   refuse_commit("not wanted any more");
   if (setup_timer_) loop_.cancel(*setup_timer_);
   setup_timer_.reset();
-  if (names_watched_) loop_.forget(names_->fd());
-  names_watched_ = false;
-  names_.reset();
   mounts_.reset();  // with it the jail's mounts
   ::kill(-child_.pid, SIGKILL);
+  stop_watching_names();
   if (group_) group_->kill_all();
   session_.backend().finish();
 }
@@ -75,6 +73,7 @@ void Execution::lose_jail() {
   // Before the reaping: until then the process id, and with it the group's, cannot be another's.
   let_go();
   static_cast<void>(host::reap_if_ended(child_.pidfd.get()).has_value());
+  take_back_mount_points();
   loop_.forget(child_.pidfd.get());
   child_.pid = -1;
   on_loss_();

@@ -4,7 +4,8 @@
 // is the control. A file `bare` makes it lose everything: it becomes what it should have put into a
 // jail. A file `unknown` names an option that this release does not know. A file `exchange` holds
 // two paths, a line each: before a jail is built that shows the first, their names are exchanged. A
-// file `linger` makes it stay when what it became has ended. Each start leaves a file `started`.
+// file `remove` names a path that is removed before a jail is built that shows it. A file `linger`
+// makes it stay when what it became has ended. Each start leaves a file `started`.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -29,6 +30,17 @@ std::string content(const std::string& name) {
   return text;
 }
 
+// How the helper names a path for a link that leads bubblewrap to it.
+std::string as_target(const std::string& path) { return "/newroot" + path; }
+
+// Where such a link is; the path itself where there is none.
+std::string place_of(const std::vector<std::string>& words, const std::string& path) {
+  for (std::size_t at = 0; at + 2 < words.size(); ++at) {
+    if (words[at] == "--symlink" && words[at + 1] == as_target(path)) return words[at + 2];
+  }
+  return path;
+}
+
 // The option itself; else "--ro-bind /dev/null PATH" and whatever else mounts something there,
 // "--tmpfs PATH" and
 // "--remount-ro PATH".
@@ -44,8 +56,9 @@ std::size_t words_of_mask(const std::vector<std::string>& words, std::size_t at,
 
 std::string without_mask(const std::vector<std::string>& words, const std::string& path) {
   std::string kept;
+  const std::string place = place_of(words, path);
   for (std::size_t at = 0; at < words.size();) {
-    if (const std::size_t lost = words_of_mask(words, at, path); lost > 0) {
+    if (const std::size_t lost = words_of_mask(words, at, place); lost > 0) {
       at += lost;
       continue;
     }
@@ -68,14 +81,22 @@ bool names(int argc, char** argv, const std::string& option) {
   return false;
 }
 
+bool shows(int argc, char** argv, const std::string& path) {
+  return names(argc, argv, path) || names(argc, argv, as_target(path));
+}
+
 // Whether it is done, or there is nothing to exchange for this jail, which must name the first.
 bool exchange_names(const std::string& file, int argc, char** argv) {
   std::ifstream lines(file, std::ios::binary);
   std::string one;
   std::string other;
   if (!std::getline(lines, one) || !std::getline(lines, other)) return true;
-  if (!names(argc, argv, one)) return true;
+  if (!shows(argc, argv, one)) return true;
   return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+bool remove_name(const std::string& path, int argc, char** argv) {
+  return path.empty() || !shows(argc, argv, path) || ::remove(path.c_str()) == 0;
 }
 
 // The child goes on as the launcher. Whoever waits for the parent waits for good; it ends with its
@@ -113,6 +134,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (!exchange_names(directory + "/exchange", argc, argv)) return 96;
+  if (!remove_name(content(directory + "/remove"), argc, argv)) return 95;
   for (int i = 1; !path.empty() && i + 1 < argc; ++i) {
     if (std::string_view(argv[i]) != "--args") continue;
     if (!rewrite_options(std::atoi(argv[i + 1]), path)) return 99;

@@ -119,6 +119,79 @@ class ExchangedBeforeTheLauncher(JailCase):
         self.assertNoSkips(run)
 
 
+class Vanished(JailCase):
+    """A name in the workspace that somebody removes after the helper looked and before bubblewrap does.
+    bubblewrap makes the mount point that it does not find."""
+
+    def setUp(self):
+        super().setUp()
+        self.fake = self.careless_bwrap()
+        self.kept = self.file("ws/kept")
+
+    def launch(self, policy):
+        return self.execute([SH, "-c", "echo ran"], policy, flags=["--no-warm"], helper_env=path_with(self.fake))
+
+    def assertGone(self, path, policy):
+        run = self.launch(policy)
+        self.assertEqual(bytes(run.stdout), b"ran\n", self.story(run))
+        self.assertNoSkips(run)
+        self.file("fake/remove", text=path)
+        run = self.launch(policy)
+        self.assertEqual(bytes(run.stdout), b"", self.story(run))
+        self.assertEqual(self.outcome(run)["class"], "setup", self.story(run))
+        self.assertEqual(os.listdir(self.ws), ["kept"], self.story(run))
+        return run
+
+    def test_a_protected_file_does_not_come_back_as_an_empty_one(self):
+        secret = self.file("ws/.env")
+        run = self.assertGone(secret, self.policy(protected=[secret, self.kept]))
+        self.assertSkips(run, f"skip:mounts: protected {secret} was exchanged while the jail was set up")
+
+    def test_nor_does_a_protected_directory(self):
+        secret = self.directory("ws/.git")
+        run = self.assertGone(secret, self.policy(protected=[secret, self.kept]))
+        self.assertSkips(run, f"skip:mounts: protected {secret} was exchanged while the jail was set up")
+        self.assertIn(b"/.git: No such file or directory", bytes(run.stderr))
+
+    def test_nor_a_directory_of_another_list(self):
+        for place, policy in (
+            ("ws/root", lambda path: self.policy(readable_roots=[path])),
+            ("ws/mount", lambda path: self.policy(mounts=[{"path": path, "access": "ro", "required": True}])),
+        ):
+            with self.subTest(place):
+                path = self.directory(place)
+                self.assertGone(path, policy(path))
+                os.unlink(self.path("fake/remove"))
+
+    def test_without_links_that_lead_to_it_a_directory_would(self):
+        self.file("fake/unknown", text="/../oldroot")
+        secret = self.directory("ws/.git")
+        self.file("fake/remove", text=secret)
+        self.launch(self.policy(protected=[secret]))
+        self.assertEqual(os.listdir(secret), [])
+
+    def test_nor_does_anything_for_a_jail_that_nobody_asked_for(self):
+        for make in (lambda: self.file("ws/.env"), lambda: self.directory("ws/.git")):
+            path = make()
+            policy = self.policy(protected=[path, self.kept])
+            with self.subTest(path), self.helper(base=policy, env=path_with(self.fake)) as helper:
+                self.needs(helper, "bwrap")
+                run = helper.start([SH, "-c", "echo running; read line"], cwd=self.ws)
+                helper.until_output(run, b"running", LIMIT)
+                os.unlink(self.path("fake/started"))
+                self.file("fake/remove", text=path)
+                helper.stdin(b"go\n")
+                self.settle(helper, run)
+                self.assertTrue(client.wait_until(lambda: os.path.exists(self.path("fake/started")), LIMIT))
+                client.wait_until(lambda: not self.launchers(helper) and os.listdir(self.ws) == ["kept"], LIMIT)
+                self.assertEqual((self.launchers(helper), os.listdir(self.ws)), ([], ["kept"]))
+                os.unlink(self.path("fake/remove"))
+
+    def launchers(self, helper):
+        rows = client.process_table()
+        return [pid for pid, row in rows.items() if row[0] == helper.pid and row[1] != "Z"]
+
+
 class Exchanged(JailCase):
     def setUp(self):
         super().setUp()

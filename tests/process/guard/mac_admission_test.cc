@@ -13,6 +13,7 @@
 #include "guard_support.h"
 #include "mac_images.h"
 #include "policy/exec_layers.h"
+#include "tests/support/promised.h"
 
 namespace loom::guard {
 namespace {
@@ -27,7 +28,7 @@ using testing::UnorderedElementsAre;
 class MacAdmissionTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "the tree is not the system's to this user";
+    if (::geteuid() != 0) LOOM_SKIP_UNLESS_PROMISED("the tree is not the system's to this user");
   }
 
   MacAdmissionTest() {

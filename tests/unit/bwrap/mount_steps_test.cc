@@ -125,10 +125,10 @@ TEST(MountStepsTest, WhatLiesInAWritableRegionIsMountedLastAndBehindACover) {
     ASSERT_THAT(text, HasSubstr(before));
     EXPECT_LT(text.find(before), cover) << before;
   }
-  for (const char* behind :
-       {" --bind-try /../loom-exec-sources/28 /work/a ",
-        " --ro-bind-try /../loom-exec-sources/29 /work/a/r ",
-        " --ro-bind-try /../loom-exec-sources/null /work/a/key ", " --tmpfs /work/.git "}) {
+  for (const char* behind : {" --bind-try /../loom-exec-sources/28 /../loom-exec-places/",
+                             " --ro-bind-try /../loom-exec-sources/29 /../loom-exec-places/",
+                             " --ro-bind-try /../loom-exec-sources/null /work/a/key ",
+                             " --symlink /newroot/work/.git /../loom-exec-places/"}) {
     ASSERT_THAT(text, HasSubstr(behind));
     EXPECT_GT(text.find(behind), cover) << behind;
   }
@@ -179,7 +179,7 @@ TEST(MountStepsTest, WhatCoversSomethingThatIsPutOffIsPutOffToo) {
   machine.directory("/srv/in/w").directory("/srv/in/w/r");
   policy.mounts = {mount("/srv", true, true)};
   const std::string text = joined(executed_of(machine, policy));
-  const std::size_t inner = text.rfind(" /srv/in/w/r ");
+  const std::size_t inner = text.rfind(" /newroot/srv/in/w/r ");
   ASSERT_NE(inner, std::string::npos);
   EXPECT_GT(text.rfind(" /srv "), inner) << text;
 }
@@ -217,6 +217,78 @@ TEST(MountStepsTest, WhatIsLaidAsideCountsAgainstTheLimitOfArguments) {
   EXPECT_FALSE(plan_of(by_name, policy_with(by_name, 2'000)).view.empty());
   EXPECT_THAT(refusal_of(by_handle, policy_with(by_handle, 2'000)), HasSubstr("8900"));
   EXPECT_FALSE(plan_of(by_handle, policy_with(by_handle, 1'400)).view.empty());
+}
+
+// Which of the words that mount something at a place of ours lead to `path`.
+std::vector<std::string> mounted_by_link(const std::vector<std::string>& words,
+                                         const std::string& path) {
+  const auto link = std::find(words.begin(), words.end(), "/newroot" + path);
+  if (link == words.begin() || words.end() - link < 2 || *(link - 1) != "--symlink") return {};
+  std::vector<std::string> options;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == link[1] && &words[i] != &link[1]) options.push_back(words[i - 1]);
+  }
+  return options;
+}
+
+TEST(MountStepsTest, BubblewrapIsLedToDirectoriesThatItMustNotMake) {
+  Policy policy = base_policy();
+  policy.readable_roots = paths({"/opt/tools", "/work/a/r"});
+  policy.protected_paths = paths({"/work/.git", "/work/a/key", "/home/u/.ssh"});
+  const auto words = executed_of(handy_machine(), policy);
+  EXPECT_THAT(mounted_by_link(words, "/work/.git"), ElementsAre("--tmpfs", "--remount-ro"));
+  // A pin, and a root.
+  EXPECT_THAT(mounted_by_link(words, "/work/a"), ElementsAre("/../loom-exec-sources/28"));
+  EXPECT_THAT(mounted_by_link(words, "/work/a/r"), ElementsAre("/../loom-exec-sources/29"));
+  // creat(2) goes through a link, so for a file it would be no help.
+  EXPECT_THAT(mounted_by_link(words, "/work/a/key"), IsEmpty());
+  // Outside what the command can write bubblewrap makes its mount points on ground of the jail's.
+  EXPECT_THAT(mounted_by_link(words, "/home/u/.ssh"), IsEmpty());
+  EXPECT_THAT(mounted_by_link(words, "/work"), IsEmpty());
+}
+
+TEST(MountStepsTest, ALinkIsNamedSoThatBubblewrapsWordsTellWhatIsMissing) {
+  Policy policy = base_policy();
+  policy.protected_paths = paths({"/work/.git"});
+  const auto words = executed_of(handy_machine(), policy);
+  const auto link = std::find(words.begin(), words.end(), "/newroot/work/.git");
+  ASSERT_NE(link, words.end());
+  EXPECT_THAT(link[1], testing::EndsWith("/.git"));
+}
+
+TEST(MountStepsTest, WhatHasToBeMadeInATmpfsIsNotLedTo) {
+  Machine machine = handy_machine();
+  machine.directory("/srv").directory("/srv/in").directory("/srv/in/w").directory("/srv/in/w/r");
+  Policy policy = empty_policy();
+  policy.writable_roots = paths({"/srv/in/w"});
+  policy.readable_roots = paths({"/srv/in/w/r"});
+  policy.mounts = {mount("/srv", true, true)};
+  const auto words = executed_of(machine, policy);
+  // Put off because it covers what was put off; it lies on the jail's own root.
+  EXPECT_THAT(mounted_by_link(words, "/srv"), IsEmpty());
+  EXPECT_THAT(words, Contains("/srv"));
+}
+
+TEST(MountStepsTest, LinksAreLeftOutBeforeAPolicyIsRefused) {
+  const auto words_of = [](int directories) {
+    Machine machine = base_machine();
+    machine.by_handle();
+    Policy policy = empty_policy();
+    policy.writable_roots = paths({"/work"});
+    for (int i = 0; i < directories; ++i) {
+      const std::string at = "/work/p" + std::to_string(i);
+      machine.directory(at);
+      policy.protected_paths.push_back(path(at));
+    }
+    return executed_of(machine, policy);
+  };
+  const auto few = words_of(1'200);
+  EXPECT_EQ(std::count(few.begin(), few.end(), "--symlink"), 1'200);
+  const auto many = words_of(1'400);
+  EXPECT_EQ(std::count(many.begin(), many.end(), "--symlink"), 0);
+  EXPECT_EQ(std::count(many.begin(), many.end(), "--remount-ro"), 1'401);
+  EXPECT_LT(few.size(), 9'000U);
+  EXPECT_LT(many.size(), 9'000U);
 }
 
 TEST(MountStepsGoldenTest, ExecutedOptionsByHandle) {

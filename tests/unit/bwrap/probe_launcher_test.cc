@@ -163,7 +163,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "cannot open /proc/sys/user/max_user_namespaces: Read-only file system",
                  &LauncherFacts::no_userns_ban, " --unshare-uts --unshare-user-try "},
         PartCase{"/closed", "Can't remount readonly on /newroot/closed: Operation not permitted",
-                 &LauncherFacts::no_closed_masks, " --remount-ro /behind --remount-ro / "},
+                 &LauncherFacts::no_closed_masks, " --remount-ro /led --remount-ro / "},
+        PartCase{"/../loom-exec-places/0/led",
+                 "Can't mount tmpfs on /newroot/../loom-exec-places/0/led: no",
+                 &LauncherFacts::no_cover, " --proc /proc --perms 0000 "},
+        PartCase{"/led", "Can't remount readonly on /newroot/led", &LauncherFacts::no_cover,
+                 " --proc /proc --perms 0000 "},
         PartCase{"/behind", "Can't remount readonly on /newroot/behind", &LauncherFacts::no_cover,
                  " --proc /proc --perms 0000 "}));
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "stage2_run.h"
+#include "tests/support/promised.h"
 
 // What stage 2 puts in force, shown where the tests run: on Linux, whose RLIMIT_NPROC works as
 // macOS's does (docs/platforms.md). Its count of the account's processes is another one here.
@@ -42,7 +43,7 @@ InChild become_idle_account() {
 class SeatbeltStage2Account : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (::getuid() != 0) GTEST_SKIP() << "only uid 0 becomes another account";
+    if (::getuid() != 0) LOOM_SKIP_UNLESS_PROMISED("only uid 0 becomes another account");
   }
 };
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <loom/absolute_path.h>
+
+#include <ctime>
+
+namespace loom::host {
+
+// The clock that dates files: compares with the birth of one that is made from now on.
+[[nodiscard]] timespec file_time_now() noexcept;
+
+// Removes what a launcher left on the host where a file vanished that it was about to mask.
+// bubblewrap makes the mount point that it does not find, and leaves it: an empty file of mode 0444
+// exactly (utils.c, ensure_file; its umask is 0). Only such a file is removed, and only if it is
+// our user's, has this name alone and was born at `since` or later; where the file system tells no
+// birth, the last change counts. False when nothing was removed.
+//
+// Security: the name is somebody else's too. What was put there meanwhile gets its name back.
+bool remove_mount_point_file(const AbsolutePath& path, const timespec& since) noexcept;
+
+}  // namespace loom::host

@@ -524,9 +524,10 @@ bool Execution::masks_are_in_place() {
     const bool mounted =
         !watched.masked ||
         std::binary_search(mount_points_.begin(), mount_points_.end(), watched.path.str());
+    const bool told = touched_ && !unseen_.contains(watched.path);
     const bool same = !watched.is_named() ||
-                      (touched_ ? !touched_->contains(watched.path)
-                                : host::survey_path(watched.path).identity == watched.identity);
+                      (told ? !touched_->contains(watched.path)
+                            : host::survey_path(watched.path).identity == watched.identity);
     if (!mounted || !same) add_missing_mask(watched.path);
   }
   return missing_masks_.empty();
@@ -542,6 +543,7 @@ void Execution::stop_watching_names() {
   if (names_watched_) loop_.forget(names_->fd());
   names_watched_ = false;
   touched_ = names_->changed();
+  unseen_ = names_->unseen();
   names_.reset();
 }
 
@@ -559,7 +561,8 @@ void Execution::look_at_failed_launch() {
 void Execution::take_back_mount_points() const {
   for (const WatchedPath& watched : run_.launch.watched) {
     if (!watched.masked || !watched.is_named()) continue;
-    if (touched_ && !touched_->contains(watched.path)) continue;
+    const bool told = touched_ && !unseen_.contains(watched.path);
+    if (told && !touched_->contains(watched.path)) continue;
     host::remove_mount_point_file(watched.path, launched_);
   }
 }
@@ -589,19 +592,19 @@ bool Execution::is_alone_in_jail() const {
 void Execution::command_ended() {
   loop_.forget(command_.get());
   command_watched_ = false;
+  command_end_ = host::unreaped_exit_status(command_pid_, command_.get());
+  if (!command_end_ || ended_) return;
   // A stop has words of its own for whom it ended.
-  if (ended_ || cancel_.cancelled() || cancel_.timed_out() || !is_alone_in_jail()) return;
+  if (cancel_.cancelled() || cancel_.timed_out() || !is_alone_in_jail()) return;
   cut_short_ = true;
   ::kill(-child_.pid, SIGKILL);
 }
 
-// The launcher may have been quicker. The kernel tells after the last exit of the jail.
+// The launcher may have been quicker.
 void Execution::learn_end() {
   if (!cut_short_ || ended_->signal != SIGKILL) return;
-  const auto end = host::foreign_exit_status(command_.get());
-  lost_end_ = !end;
   // In the launcher's words: it exits with 128 and the signal.
-  ended_ = {.code = end ? end->code : 127, .signal = 0};
+  ended_ = {.code = command_end_->code, .signal = 0};
 }
 
 // ---- stop ladder --------------------------------------------------------------------------------
@@ -953,11 +956,13 @@ OutcomeFacts Execution::outcome_facts() const {
   if (child_.failure) explain_child_failure(facts);
   if (in_place_) {
     facts.command_signal = ended_->signal;
+  } else if (command_end_) {
+    facts.command_signal = command_end_->signal;
   } else if (command_) {
-    if (const auto status = host::foreign_exit_status(command_.get())) {
-      facts.command_signal = status->signal;
-      session_.learn_that_kernel_tells_ends();
-    }
+    const auto status = host::foreign_exit_status(command_.get());
+    if (status) session_.learn_that_kernel_tells_ends();
+    // Another end than the launcher's word is the main thread's alone.
+    if (status && status->code == ended_->code) facts.command_signal = status->signal;
   }
   return facts;
 }

@@ -207,6 +207,7 @@ class Execution {
   pid_t command_pid_ = 0;
   bool in_place_ = false;  // the child itself becomes the command
   bool command_watched_ = false;
+  std::optional<host::ExitStatus> command_end_;  // its own, where the kernel told in time
   bool cut_short_ = false;  // the command ended, and the launcher was not waited for
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
@@ -215,6 +216,7 @@ class Execution {
   timespec launched_{};  // no file of the launcher's is older
   std::optional<host::NameWatch> names_;           // from before the start to the commit
   std::optional<std::set<AbsolutePath>> touched_;  // what they told; nullopt: nobody watched
+  std::set<AbsolutePath> unseen_;                  // what they could not tell of
   std::optional<host::MountTable> mounts_;
   std::vector<std::string> mount_points_;
   std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent

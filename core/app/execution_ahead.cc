@@ -31,7 +31,8 @@ Admission<void> Execution::wait_for_a_command(std::function<void()> on_loss) {
   const bool named = std::any_of(watched.begin(), watched.end(),
                                  [](const WatchedPath& path) { return path.is_named(); });
   // Security: a second look, which does for a moment, does not tell of hours.
-  if (named && !names_) return fail(ErrorCode::kSystem, "nobody watches the protected names");
+  if (named && (!names_ || !names_->unseen().empty()))
+    return fail(ErrorCode::kSystem, "nobody watches the protected names");
   watch_everything();
   if (names_) {
     names_watched_ = true;

@@ -27,12 +27,18 @@ std::shared_ptr<PlannedLaunch> PlannedLaunches::find(const PlanRequest& question
 
 std::shared_ptr<PlannedLaunch> PlannedLaunches::remember(const PlanRequest& question,
                                                          const JailPlan& plan,
-                                                         const LaunchSpec& launch) {
+                                                         const LaunchSpec& launch,
+                                                         const Audit& audit) {
   if (!is_plain(question) || !plan.to_make.empty()) return nullptr;
   // Who has more to say to its stage 2 says it for every command.
   if (launch.commit != commit_of(question.command)) return nullptr;
-  last_ = std::make_shared<PlannedLaunch>(PlannedLaunch{
-      .policy = question.policy, .facts = question.facts, .plan = plan, .launch = launch});
+  last_ = std::make_shared<PlannedLaunch>(PlannedLaunch{.policy = question.policy,
+                                                        .facts = question.facts,
+                                                        .plan = plan,
+                                                        .launch = launch,
+                                                        .audit = audit});
+  last_->plan.backend.clear();
+  last_->launch.commit.clear();
   return last_;
 }
 

@@ -4,7 +4,6 @@
 #include <loom/plan.h>
 
 #include <memory>
-#include <optional>
 
 namespace loom::app {
 
@@ -12,14 +11,15 @@ namespace loom::app {
 struct PlannedLaunch {
   Policy policy;
   HostFacts facts;
-  JailPlan plan;
-  LaunchSpec launch;  // its commit is another command's
-  std::optional<Audit> audit{};
+  JailPlan plan;      // without what only render and audit need
+  LaunchSpec launch;  // without a commit
+  Audit audit;
 };
 
 // The last launch that was planned, for the next command in the same jail: the policy is the same,
 // and every fact that was gathered anew. Only of backends that say Features::can_warm, which do not
 // look at the command for anything but the commit; and only where nothing had to be made for it.
+// Keeps nothing of the command that was asked for: its environment may hold secrets.
 class PlannedLaunches {
  public:
   // Null when `question` has to be asked.
@@ -28,7 +28,8 @@ class PlannedLaunches {
   // Null when the next command has to ask all the same.
   [[nodiscard]] std::shared_ptr<PlannedLaunch> remember(const PlanRequest& question,
                                                         const JailPlan& plan,
-                                                        const LaunchSpec& launch);
+                                                        const LaunchSpec& launch,
+                                                        const Audit& audit);
 
  private:
   std::shared_ptr<PlannedLaunch> last_;

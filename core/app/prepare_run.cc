@@ -91,8 +91,9 @@ Result<void> look_and_plan(Session& session, const Survey& survey, PlanRequest& 
 Result<void> render(Session& session, const PlanRequest& question, PreparedRun& run) {
   if (run.planned) return {};
   LOOM_TRY(run.launch, session.backend().render(run.plan));
-  if (session.features().can_warm) {
-    run.planned = session.planned_launches().remember(question, run.plan, run.launch);
+  // An audit that fails is told to whoever needs it.
+  if (session.features().can_warm && audit_run(session, run)) {
+    run.planned = session.planned_launches().remember(question, run.plan, run.launch, run.audit);
   }
   return {};
 }
@@ -312,13 +313,12 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
 
 Result<void> audit_run(Session& session, PreparedRun& run) {
   if (run.audited) return {};
-  if (run.planned && run.planned->audit) {
-    run.audit = *run.planned->audit;
+  if (run.planned) {
+    run.audit = run.planned->audit;
   } else {
     LOOM_TRY(run.audit, session.backend().audit(run.plan));
   }
   run.audited = true;
-  if (run.planned) run.planned->audit = run.audit;
   return {};
 }
 

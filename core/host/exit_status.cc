@@ -1,13 +1,21 @@
 #include "host/exit_status.h"
 
+#include <fcntl.h>
+#include <loom/unique_fd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 #include "host/errno_text.h"
 
@@ -34,6 +42,27 @@ ExitStatus from_wait_status(int status) noexcept {
     return ExitStatus{.code = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
   }
   return ExitStatus{.code = WEXITSTATUS(status), .signal = 0};
+}
+
+// The exit code in a line of /proc/<pid>/stat, as waitpid's status; nothing while the process runs.
+std::optional<int> status_of_zombie(const std::string& file) {
+  constexpr int kState = 3;
+  constexpr int kExitCode = 52;
+  std::array<char, 2'048> buffer;
+  const UniqueFd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t got = opened ? ::read(opened.get(), buffer.data(), buffer.size()) : 0;
+  if (got <= 0) return std::nullopt;
+  std::string_view rest(buffer.data(), static_cast<std::size_t>(got));
+  // A program may call itself anything.
+  rest.remove_prefix(std::min(rest.rfind(')') + 2, rest.size()));
+  if (!rest.starts_with("Z ")) return std::nullopt;
+  for (int field = kState; field < kExitCode; ++field) {
+    rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + 1);
+    if (rest.empty()) return std::nullopt;
+  }
+  int status = 0;
+  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), status);
+  return read.ec == std::errc() ? std::optional(status) : std::nullopt;
 }
 
 // As waitid(2); process 0 while the one behind `pidfd` runs.
@@ -72,6 +101,18 @@ std::optional<ExitStatus> foreign_exit_status(int pidfd) {
   if (::ioctl(pidfd, kGetInfo, &info) != 0) return std::nullopt;
   if ((info.mask & kInfoExit) == 0) return std::nullopt;
   return from_wait_status(info.exit_code);
+}
+
+std::optional<ExitStatus> unreaped_exit_status(int pid, int pidfd) {
+  const std::string directory = "/proc/" + std::to_string(pid);
+  // The kernel shows 0 to whoever may not trace the process, as it shows no namespaces then.
+  struct stat namespaces {};
+  if (::stat((directory + "/ns/user").c_str(), &namespaces) != 0) return std::nullopt;
+  const auto status = status_of_zombie(directory + "/stat");
+  // It has not been reaped, so what was read is its own.
+  const bool still = ::syscall(SYS_pidfd_send_signal, pidfd, 0, nullptr, 0u) == 0;
+  if (!status || (!still && errno != EPERM)) return std::nullopt;
+  return from_wait_status(*status);
 }
 
 Result<int> open_pidfd(int pid) {

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = 65'536;
 constexpr const char* kFiles[] = {"/proc/self/cgroup", "/proc/self/oom_score_adj",
-                                  "/proc/sys/kernel/core_pattern"};
+                                  "/proc/self/coredump_filter", "/proc/sys/kernel/core_pattern"};
 
 template <class T>
 void append(Bytes& state, const T& value) {
@@ -58,6 +59,18 @@ void append_limits(Bytes& state) {
   }
 }
 
+// What the kernel does not know stays as it was here, before and after alike.
+void append_scheduling(Bytes& state) {
+  constexpr int kWhoProcess = 1;  // IOPRIO_WHO_PROCESS
+  std::array<std::byte, 64> attributes{};
+  static_cast<void>(::syscall(SYS_sched_getattr, 0, attributes.data(), attributes.size(), 0));
+  append(state, attributes);
+  append(state, ::syscall(SYS_ioprio_get, kWhoProcess, 0));
+  unsigned long cookie = 0;
+  static_cast<void>(::prctl(PR_SCHED_CORE, PR_SCHED_CORE_GET, 0, 0, &cookie));
+  append(state, cookie);
+}
+
 }  // namespace
 
 Result<InheritedState> InheritedState::open() {
@@ -81,8 +94,7 @@ Result<Bytes> InheritedState::now() const {
   // More processors than fit leave it empty, before and after alike.
   static_cast<void>(::sched_getaffinity(0, sizeof processors, &processors));
   append(state, processors);
-  append(state, ::getpriority(PRIO_PROCESS, 0));
-  append(state, ::sched_getscheduler(0));
+  append_scheduling(state);
   return state;
 }
 

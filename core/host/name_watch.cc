@@ -48,29 +48,52 @@ Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>& paths) {
 
 Result<void> NameWatch::add(const AbsolutePath& path) {
   paths_.push_back(path);
+  std::vector<AbsolutePath> names;
   // Above a name that was met before everything was.
   for (AbsolutePath at = path; !at.is_root() && met_.insert(at).second; at = at.parent()) {
-    auto watched = directories_.find(at.parent());
-    if (watched == directories_.end()) {
-      watched = directories_.emplace(at.parent(), watch_directory(at.parent())).first;
-    }
-    const Watched& directory = watched->second;
-    const int error = directory.error;
-    if (error == ENOENT || error == ENOTDIR) continue;  // its maker is seen above
-    if (error == EACCES) continue;                      // nor could we see what lies in it
-    if (error != 0) return failed(at.parent().str(), error);
-    names_[directory.watch][std::string(at.name())].push_back(at);
+    names.push_back(at);
   }
+  // From the root: a directory that is exchanged after it was opened is seen by its name.
+  for (auto at = names.rbegin(); at != names.rend(); ++at) LOOM_TRY_VOID(add_name(*at));
   return {};
+}
+
+Result<void> NameWatch::add_name(const AbsolutePath& at) {
+  auto watched = directories_.find(at.parent());
+  if (watched == directories_.end()) {
+    watched = directories_.emplace(at.parent(), watch_directory(at.parent())).first;
+  }
+  const Watched& directory = watched->second;
+  const int error = directory.error;
+  if (error == ENOENT || error == ENOTDIR) return {};  // its maker is seen above
+  if (error == EACCES) {
+    if (directory.writable) unseen_.push_back(at);
+    return {};
+  }
+  if (error != 0) return failed(at.parent().str(), error);
+  names_[directory.watch][std::string(at.name())].push_back(at);
+  return {};
+}
+
+std::set<AbsolutePath> NameWatch::unseen() const {
+  std::set<AbsolutePath> found;
+  for (const AbsolutePath& at : unseen_) {
+    std::copy_if(paths_.begin(), paths_.end(), std::inserter(found, found.end()),
+                 [&at](const AbsolutePath& path) { return path.is_within(at); });
+  }
+  return found;
 }
 
 // inotify knows names only, hence the one of a handle.
 NameWatch::Watched NameWatch::watch_directory(const AbsolutePath& path) const {
   const guard::Opened opened = open_directory(path);
-  if (!opened.handle) return {.watch = -1, .error = opened.error != 0 ? opened.error : ELOOP};
+  if (!opened.handle) return {.error = opened.error != 0 ? opened.error : ELOOP};
   const std::string name = "/proc/self/fd/" + std::to_string(opened.handle.get());
   const int watch = ::inotify_add_watch(queue_.get(), name.c_str(), kEvents);
-  return {.watch = watch, .error = watch < 0 ? errno : 0};
+  if (watch >= 0) return {.watch = watch};
+  const int error = errno;
+  const bool writable = ::faccessat(AT_FDCWD, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+  return {.error = error, .writable = writable};
 }
 
 void NameWatch::note(int watch, const std::string& name) {

@@ -24,6 +24,10 @@ class NameWatch {
 
   // Paths whose name, or that of a directory above, was touched since open. Sorted. Does not wait.
   [[nodiscard]] std::set<AbsolutePath> changed();
+  // Those of the paths of which nobody would tell: the kernel lets only those watch a directory who
+  // may list it, and there is one on the way that our user may change and not list. (What only
+  // others may change is not in any command's reach.)
+  [[nodiscard]] std::set<AbsolutePath> unseen() const;
   // For poll(2): readable once something happened that changed() looks through.
   [[nodiscard]] int fd() const noexcept { return queue_.get(); }
 
@@ -32,15 +36,18 @@ class NameWatch {
   struct Watched {
     int watch = -1;
     int error = 0;
+    bool writable = false;  // asked where there is no watch
   };
   [[nodiscard]] Result<void> add(const AbsolutePath& path);
+  [[nodiscard]] Result<void> add_name(const AbsolutePath& at);
   [[nodiscard]] Watched watch_directory(const AbsolutePath& path) const;
   void note(int watch, const std::string& name);
 
   UniqueFd queue_;
   std::map<AbsolutePath, Watched> directories_;
   std::vector<AbsolutePath> paths_;
-  std::set<AbsolutePath> met_;  // these, and what lies above them
+  std::set<AbsolutePath> met_;        // these, and what lies above them
+  std::vector<AbsolutePath> unseen_;  // of these, what lies in such a directory
   // A directory's watch and a name in it: which of those that is, by every way that leads there.
   std::map<int, std::map<std::string, std::vector<AbsolutePath>>> names_;
   std::set<AbsolutePath> changed_;

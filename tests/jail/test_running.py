@@ -447,6 +447,19 @@ class LaterEnds(RunCase):
                 self.assertNothingBelow(helper)
 
 
+    def test_the_status_is_the_process_s_and_not_its_main_thread_s(self):
+        # A process has one status, and what its main thread said of itself is not it.
+        program = shutil.copy(os.environ["LOOM_LEADERLESS"], self.directory("program"))
+        with self.helper(base=self.policy(readable_roots=[program])) as helper:
+            self.needs(helper, "bwrap")
+            for pause in range(0, 1_000, 5):
+                for how, code, told in (("exit", 3, "exited"), ("crash", 139, "signalled")):
+                    run = self.settle(helper, helper.start([program, how, str(pause)]))
+                    self.assertEqual((run.code, run.exit["signal"]), (code, 0), self.story(run))
+                    if CAN_TELL_SIGNALS or how == "exit":
+                        self.assertEqual(self.outcome(run)["class"], told, self.story(run))
+
+
 class Settling(RunCase):
     def test_the_next_start_on_the_exit_frame_is_never_busy(self):
         # cases.md 196

@@ -149,6 +149,28 @@ class InheritedTest(StaleCase):
         look = f"{PYTHON} -c 'import os; print(os.sched_getscheduler(0))'"
         self.assertStaleAfter(lambda pid: os.sched_setscheduler(pid, os.SCHED_BATCH, batch), look, b"3")
 
+    def test_priority_of_its_input_and_output(self):
+        idle = lambda pid: subprocess.run(["ionice", "-c3", "-p", str(pid)], check=True)
+        self.assertStaleAfter(idle, "ionice", b"idle")
+
+    def test_real_time_priority(self):
+        if not ROOT:
+            self.skipTest("only the superuser gives a process real-time priority")
+        look = f"{PYTHON} -c 'import os; print(os.sched_getparam(0).sched_priority)'"
+
+        def raise_to(number):
+            return lambda pid: os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(number))
+
+        self.assertStaleAfter(raise_to(10), look, b"10")
+        # The scheduler is the same one by then, only its parameter another.
+        with self.warm(self.masked()) as (helper, jail):
+            raise_to(10)(helper.pid)
+            self.assertStale(helper, jail, INHERITED, self.LOOK)
+            jail = self.until_warm(helper)
+            raise_to(1)(helper.pid)
+            run = self.assertStale(helper, jail, INHERITED, self.LOOK + "; " + look)
+            self.assertIn(b"\n1\nseen\n", run.stdout)
+
     def set_file(self, name, text):
         def change(pid):
             with open(f"/proc/{pid}/{name}", "w", encoding="ascii") as file:

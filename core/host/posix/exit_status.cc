@@ -72,6 +72,8 @@ Result<std::optional<ExitStatus>> reap_if_ended(int pidfd) {
 
 std::optional<ExitStatus> foreign_exit_status(int) { return std::nullopt; }
 
+std::optional<ExitStatus> unreaped_exit_status(int, int) { return std::nullopt; }
+
 Result<int> open_pidfd(int pid) {
   const auto cannot = [pid](ErrorCode code, int error, const char* why) {
     return fail(code, "open process " + std::to_string(pid) + ": " + why, error);

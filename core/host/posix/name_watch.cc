@@ -14,4 +14,6 @@ Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>&) { return not
 
 std::set<AbsolutePath> NameWatch::changed() { return std::move(changed_); }
 
+std::set<AbsolutePath> NameWatch::unseen() const { return {unseen_.begin(), unseen_.end()}; }
+
 }  // namespace loom::host

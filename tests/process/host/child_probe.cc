@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <iostream>
 #include <set>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -85,6 +87,21 @@ int parent_of_one(const std::string& how) {
   return ::waitpid(child, nullptr, 0) == child ? 0 : 1;
 }
 
+// Ends with `code`, by a thread that outlives the main one, which ends with 0.
+int outlive_main(int code) {
+  const std::string file = "/proc/self/task/" + std::to_string(::getpid()) + "/stat";
+  std::thread([file, code] {
+    std::string text;
+    do {
+      std::ifstream stat(file);
+      std::getline(stat, text);
+    } while (text.find(") Z ") == std::string::npos);
+    ::_exit(code);
+  }).detach();
+  ::syscall(SYS_exit, 0);
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -97,6 +114,7 @@ int main(int argc, char** argv) {
   if (question == "repeat") return repeat(argc - 2, argv + 2);
   if (question == "parent-of-one" && argc > 2) return parent_of_one(argv[2]);
   if (question == "exit" && argc > 2) return std::atoi(argv[2]);
+  if (question == "outlive-main" && argc > 2) return outlive_main(std::atoi(argv[2]));
   if (question == "sleep") return static_cast<int>(::sleep(60));
   return 2;
 }

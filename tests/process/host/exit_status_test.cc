@@ -93,6 +93,46 @@ TEST(ExitStatusTest, KilledAndExit137OfAStrangerAreToldApart) {
   EXPECT_EQ(exited->signal, 0);
 }
 
+// Whether what is seen of a child before it is reaped is what its reaping tells; its code.
+int code_seen_of_zombie(const SpawnedChild& child) {
+  EXPECT_TRUE(becomes_readable(child.pidfd.get()));
+  const auto seen = unreaped_exit_status(child.pid, child.pidfd.get());
+  const ExitStatus end = wait_for(child.pidfd.get());
+  EXPECT_FALSE(unreaped_exit_status(child.pid, child.pidfd.get())) << "after it was reaped";
+  if (!seen) return -1;
+  EXPECT_EQ(seen->code, end.code);
+  EXPECT_EQ(seen->signal, end.signal);
+  return seen->code;
+}
+
+TEST(ExitStatusTest, AZombiesEndIsWhatItsParentWillLearn) {
+  const auto exits = spawn(probe({"exit", "7"}));
+  ASSERT_TRUE(exits);
+  EXPECT_EQ(code_seen_of_zombie(*exits), 7);
+  const auto dies = spawn(probe({"sleep"}));
+  ASSERT_TRUE(dies);
+  EXPECT_FALSE(unreaped_exit_status(dies->pid, dies->pidfd.get())) << "while it lives";
+  ::kill(dies->pid, SIGKILL);
+  EXPECT_EQ(code_seen_of_zombie(*dies), 137);
+}
+
+TEST(ExitStatusTest, AProcessEndsAsItsLastThreadSaysAndNotAsItsMainThreadDid) {
+  const auto child = spawn(probe({"outlive-main", "3"}));
+  ASSERT_TRUE(child);
+  EXPECT_EQ(code_seen_of_zombie(*child), 3);
+}
+
+TEST(ExitStatusTest, AZombieOfAnotherNumberSaysNothing) {
+  const auto one = spawn(probe({"exit", "7"}));
+  const auto other = spawn(probe({"exit", "0"}));
+  ASSERT_TRUE(one && other);
+  wait_for(other->pidfd.get());
+  ASSERT_TRUE(becomes_readable(one->pidfd.get()));
+  EXPECT_FALSE(unreaped_exit_status(one->pid, other->pidfd.get()));
+  EXPECT_TRUE(unreaped_exit_status(one->pid, one->pidfd.get()));
+  wait_for(one->pidfd.get());
+}
+
 TEST(ExitStatusTest, ADescriptorThatIsNoProcessSaysNothing) {
   const Pipe pipe = make_pipe();
 

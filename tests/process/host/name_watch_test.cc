@@ -99,6 +99,54 @@ TEST_F(NameWatchTest, WritingToAFileIsNoChangeOfItsName) {
   EXPECT_THAT(watch->changed(), IsEmpty());
 }
 
+// The superuser may list whatever it likes, so for a moment this is somebody else.
+class Ordinary {
+ public:
+  Ordinary() : before_(::geteuid()) {
+    if (before_ == 0) {
+      EXPECT_EQ(::seteuid(kNobody), 0);
+    }
+  }
+  ~Ordinary() {
+    if (before_ == 0) {
+      EXPECT_EQ(::seteuid(0), 0);
+    }
+  }
+  Ordinary(const Ordinary&) = delete;
+  Ordinary& operator=(const Ordinary&) = delete;
+  Ordinary(Ordinary&&) = delete;
+  Ordinary& operator=(Ordinary&&) = delete;
+
+  static void give(const std::string& path) {
+    if (::geteuid() != 0) return;
+    ASSERT_EQ(::chown(path.c_str(), kNobody, kNobody), 0);
+  }
+
+ private:
+  static constexpr uid_t kNobody = 65'534;
+  uid_t before_;
+};
+
+TEST_F(NameWatchTest, WhatLiesInADirectoryThatCannotBeListedIsUnseen) {
+  std::filesystem::permissions(directory_.str(), std::filesystem::perms{0711});
+  Ordinary::give(at("deep/er"));
+  std::filesystem::permissions(at("deep/er"), std::filesystem::perms{0311});
+  {
+    const Ordinary user;
+    const auto watch = NameWatch::open(
+        {path("deep/er/secret"), path("deep/er/other"), path("deep/er/sub/name"), path("deep/x")});
+    ASSERT_TRUE(watch) << watch.error().message;
+    // The reason: its names lead on all the same.
+    EXPECT_TRUE(std::filesystem::exists(at("deep/er/secret")));
+    EXPECT_THAT(watch->unseen(), ElementsAre(path("deep/er/other"), path("deep/er/secret"),
+                                             path("deep/er/sub/name")));
+  }
+  // Nor can be changed: /home is of that kind at times.
+  std::filesystem::permissions(at("deep/er"), std::filesystem::perms{0111});
+  const Ordinary user;
+  EXPECT_THAT(NameWatch::open({path("deep/er/secret")})->unseen(), IsEmpty());
+}
+
 TEST_F(NameWatchTest, WhatDidNotExistIsNoticedWhenItIsMade) {
   auto watch = NameWatch::open({path("none/secret")});
   ASSERT_TRUE(watch) << watch.error().message;

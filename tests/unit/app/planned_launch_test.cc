@@ -29,19 +29,24 @@ TEST(PlannedLaunchesTest, AnotherCommandOfThePolicyGetsTheLastLaunch) {
   const PlanRequest first = question("one");
   JailPlan plan;
   plan.digest = "of the view";
-  const auto kept = launches.remember(first, plan, launch_of(first));
+  plan.backend = Bytes(3);
+  const Audit audit{.extras = {"pins=1"}};
+  const auto kept = launches.remember(first, plan, launch_of(first), audit);
   ASSERT_NE(kept, nullptr);
   const auto found = launches.find(question("two"));
   ASSERT_EQ(found, kept);
   EXPECT_EQ(found->plan.digest, "of the view");
+  EXPECT_EQ(found->audit, audit);
+  // The environment of the command that was asked for first stands in both.
+  EXPECT_TRUE(found->launch.commit.empty());
+  EXPECT_TRUE(found->plan.backend.empty());
   EXPECT_EQ(found->launch.argv.front(), "bwrap");
-  EXPECT_FALSE(found->audit.has_value());
 }
 
 TEST(PlannedLaunchesTest, WhateverThePlanMayDependOnIsAskedAgain) {
   PlannedLaunches launches;
   const PlanRequest first = question("one");
-  ASSERT_NE(launches.remember(first, {}, launch_of(first)), nullptr);
+  ASSERT_NE(launches.remember(first, {}, launch_of(first), {}), nullptr);
   const std::pair<const char*, std::function<void(PlanRequest&)>> changes[] = {
       {"policy", [](PlanRequest& q) { q.policy.network.mode = NetworkMode::kFull; }},
       {"fact", [](PlanRequest& q) { q.facts.machine = "another"; }},
@@ -57,7 +62,7 @@ TEST(PlannedLaunchesTest, WhateverThePlanMayDependOnIsAskedAgain) {
     ASSERT_NE(launches.find(next), nullptr);
     change(next);
     EXPECT_EQ(launches.find(next), nullptr) << name;
-    EXPECT_EQ(PlannedLaunches().remember(next, {}, launch_of(next)) == nullptr,
+    EXPECT_EQ(PlannedLaunches().remember(next, {}, launch_of(next), {}) == nullptr,
               name != std::string_view("policy") && name != std::string_view("fact"))
         << name;
   }
@@ -67,10 +72,10 @@ TEST(PlannedLaunchesTest, NamesToMakeAndAnotherKindOfCommitAreNotKept) {
   const PlanRequest asked = question("one");
   JailPlan makes;
   makes.to_make.emplace_back(MadeName{.path = AbsolutePath::root()});
-  EXPECT_EQ(PlannedLaunches().remember(asked, makes, launch_of(asked)), nullptr);
+  EXPECT_EQ(PlannedLaunches().remember(asked, makes, launch_of(asked), {}), nullptr);
   LaunchSpec other = launch_of(asked);
   other.commit.push_back(std::byte{0});
-  EXPECT_EQ(PlannedLaunches().remember(asked, {}, other), nullptr);
+  EXPECT_EQ(PlannedLaunches().remember(asked, {}, other, {}), nullptr);
 }
 
 TEST(PlannedLaunchesTest, TheCommitIsWhatTheControlProtocolSays) {

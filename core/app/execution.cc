@@ -91,7 +91,7 @@ Result<void> Execution::watch_names() {
   if (paths.empty()) return {};
   // A user without watches left gets the second look at the commit, which a quick exchange back
   // escapes.
-  if (auto names = host::NameWatch::open(paths)) names_.emplace(std::move(*names));
+  if (auto names = host::NameWatch::open(paths, session_.name_queues())) names_.emplace(std::move(*names));
   host::PathSurveyor surveyor;
   for (const WatchedPath& watched : run_.launch.watched) {
     if (!watched.is_named() || surveyor.look(watched.path).identity == watched.identity) continue;

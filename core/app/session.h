@@ -15,6 +15,7 @@
 #include "host/control_group.h"
 #include "host/control_group_base.h"
 #include "host/installation.h"
+#include "host/name_watch.h"
 #include "host/own_limits.h"
 #include "host/own_mounts.h"
 #include "host/pinned_program.h"
@@ -108,6 +109,9 @@ class Session final : public HostServices {
   // What was planned last, and how the launch looked.
   [[nodiscard]] PlannedLaunches& planned_launches() noexcept { return planned_launches_; }
 
+  // For whoever watches names: they outlive every run.
+  [[nodiscard]] host::NameQueues& name_queues() noexcept { return name_queues_; }
+
   // Whether this kernel says how a process ended that is not our child; known once it has.
   [[nodiscard]] bool kernel_tells_ends() const noexcept { return kernel_tells_ends_; }
   void learn_that_kernel_tells_ends() noexcept { kernel_tells_ends_ = true; }
@@ -169,6 +173,7 @@ class Session final : public HostServices {
   std::optional<Policy> surveyed_;  // the policy that survey_ answers
   Survey survey_;
   PlannedLaunches planned_launches_;
+  host::NameQueues name_queues_;
   std::shared_ptr<host::Caretaker> caretaker_;
   guard::LinkerNames linkers_;
   std::vector<AbsolutePath> written_before_;

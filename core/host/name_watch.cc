@@ -38,12 +38,39 @@ guard::Opened open_directory(const AbsolutePath& path) {
 
 }  // namespace
 
-Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>& paths) {
+Result<UniqueFd> NameQueues::take() {
+  if (!idle_.empty()) {
+    UniqueFd queue = std::move(idle_.back());
+    idle_.pop_back();
+    return queue;
+  }
   UniqueFd queue(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!queue) return failed("names", errno);
-  NameWatch watch(std::move(queue));
+  return queue;
+}
+
+void NameQueues::give_back(UniqueFd queue) {
+  constexpr std::size_t kMaxIdle = 2;  // a run's, and that of a jail that waits
+  if (idle_.size() < kMaxIdle) idle_.push_back(std::move(queue));
+}
+
+Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>& paths, NameQueues& queues) {
+  LOOM_TRY(UniqueFd queue, queues.take());
+  NameWatch watch(std::move(queue), queues);
   for (const AbsolutePath& path : paths) LOOM_TRY_VOID(watch.add(path));
   return watch;
+}
+
+// What is still in the queue, or comes with the end of a watch, is nobody's.
+NameWatch::~NameWatch() {
+  if (!queue_) return;
+  for (const auto& [path, directory] : directories_) {
+    if (directory.watch >= 0) ::inotify_rm_watch(queue_.get(), directory.watch);
+  }
+  std::array<char, 16'384> buffer;
+  while (::read(queue_.get(), buffer.data(), buffer.size()) > 0 || errno == EINTR) {
+  }
+  queues_->give_back(std::move(queue_));
 }
 
 Result<void> NameWatch::add(const AbsolutePath& path) {

@@ -7,9 +7,24 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace loom::host {
+
+// The kernel's queues, each for one NameWatch after the other. Closing one that had watches keeps
+// the caller waiting for a millisecond, and at times for twenty, until no processor looks at a
+// watch any more (fsnotify_wait_marks_destroyed, kernel 6.18); taking watches off does not.
+class NameQueues {
+ public:
+  // Fails with kSystem where the user may have no more of them.
+  [[nodiscard]] Result<UniqueFd> take();
+  // Without watches, and read to its end.
+  void give_back(UniqueFd queue);
+
+ private:
+  std::vector<UniqueFd> idle_;
+};
 
 // Notices when a name on the way to one of some paths is made, moved, exchanged or removed.
 //
@@ -19,8 +34,14 @@ namespace loom::host {
 // what changes often enough overflows the kernel's queue, and then every path counts as changed.
 class NameWatch {
  public:
-  // Fails with kSystem where the user has no watches left.
-  [[nodiscard]] static Result<NameWatch> open(const std::vector<AbsolutePath>& paths);
+  // Fails with kSystem where the user has no watches left. `queues` outlives it.
+  [[nodiscard]] static Result<NameWatch> open(const std::vector<AbsolutePath>& paths,
+                                              NameQueues& queues);
+  ~NameWatch();
+  NameWatch(NameWatch&&) noexcept = default;
+  NameWatch& operator=(NameWatch&&) = delete;
+  NameWatch(const NameWatch&) = delete;
+  NameWatch& operator=(const NameWatch&) = delete;
 
   // Paths whose name, or that of a directory above, was touched since open. Sorted. Does not wait.
   [[nodiscard]] std::set<AbsolutePath> changed();
@@ -32,7 +53,7 @@ class NameWatch {
   [[nodiscard]] int fd() const noexcept { return queue_.get(); }
 
  private:
-  explicit NameWatch(UniqueFd queue) : queue_(std::move(queue)) {}
+  NameWatch(UniqueFd queue, NameQueues& queues) : queue_(std::move(queue)), queues_(&queues) {}
   struct Watched {
     int watch = -1;
     int error = 0;
@@ -44,6 +65,7 @@ class NameWatch {
   void note(int watch, const std::string& name);
 
   UniqueFd queue_;
+  NameQueues* queues_;
   std::map<AbsolutePath, Watched> directories_;
   std::vector<AbsolutePath> paths_;
   std::set<AbsolutePath> met_;        // these, and what lies above them

@@ -1,3 +1,7 @@
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include "tests/bench/looking.h"
 #include "tests/bench/parts.h"
 #include "tests/bench/raw_jail.h"
@@ -51,14 +55,25 @@ class Executions {
   int misses_ = 0;
 };
 
-}  // namespace
+// What a policy of an agent protects in most workspaces: a file and a directory.
+Setup with_protected_names(const Setup& setup) {
+  Setup masked = setup;
+  const std::string hooks = setup.workspace + "/.git/hooks";
+  const std::string secrets = setup.workspace + "/.env";
+  std::filesystem::create_directories(hooks);
+  std::ofstream(secrets) << "TOKEN=1\n";
+  for (const std::string& path : {hooks, secrets}) {
+    masked.policy.protected_paths.push_back(*AbsolutePath::parse(path));
+  }
+  return masked;
+}
 
-void bench_executions(const Setup& setup, Report& report) {
+void measure_executions(const Setup& setup, const std::string& kind, Report& report) {
   Executions executions(setup);
   const auto add = [&](const char* name, double (Executions::*ours)(), double bound) {
     const Pair pair = alternate(
         setup.rounds, [&] { return (executions.*ours)(); }, [&] { return executions.raw(); });
-    report.add({.name = name,
+    report.add({.name = name + kind,
                 .unit = "ms",
                 .ours = pair.ours,
                 .beside = "raw bubblewrap, same options",
@@ -68,11 +83,18 @@ void bench_executions(const Setup& setup, Report& report) {
   };
   add("cold execution", &Executions::cold, 1.10);
   add("warm execution", &Executions::warm, 0.30);
-  report.add({.name = "warm executions without a jail",
+  report.add({.name = "warm executions without a jail" + kind,
               .unit = "",
               .ours = once(executions.misses()),
               .kind = Bound::kAtMost,
               .bound = 0});
+}
+
+}  // namespace
+
+void bench_executions(const Setup& setup, Report& report) {
+  measure_executions(setup, "", report);
+  measure_executions(with_protected_names(setup), ", 2 protected names", report);
 }
 
 }  // namespace loom::bench

@@ -10,7 +10,15 @@ tl::unexpected<Error> not_here() {
 
 }  // namespace
 
-Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>&) { return not_here(); }
+Result<UniqueFd> NameQueues::take() { return not_here(); }
+
+void NameQueues::give_back(UniqueFd) {}
+
+Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>&, NameQueues&) {
+  return not_here();
+}
+
+NameWatch::~NameWatch() = default;
 
 std::set<AbsolutePath> NameWatch::changed() { return std::move(changed_); }
 

@@ -39,10 +39,11 @@ class NameWatchTest : public ::testing::Test {
   }
 
   TemporaryDirectory directory_;
+  NameQueues queues_;
 };
 
 TEST_F(NameWatchTest, AnExchangeThereAndBackIsNoticed) {
-  auto watch = NameWatch::open({path("secret"), path("other")});
+  auto watch = NameWatch::open({path("secret"), path("other")}, queues_);
   ASSERT_TRUE(watch) << watch.error().message;
   EXPECT_THAT(watch->changed(), IsEmpty());
 
@@ -54,7 +55,7 @@ TEST_F(NameWatchTest, AnExchangeThereAndBackIsNoticed) {
 
 TEST_F(NameWatchTest, ADirectoryOnTheWayCountsForWhatLiesBelow) {
   std::filesystem::create_directory(at("deep2"));
-  auto watch = NameWatch::open({path("deep/er/secret"), path("secret")});
+  auto watch = NameWatch::open({path("deep/er/secret"), path("secret")}, queues_);
   ASSERT_TRUE(watch) << watch.error().message;
 
   exchange("deep", "deep2");
@@ -65,23 +66,23 @@ TEST_F(NameWatchTest, ADirectoryOnTheWayCountsForWhatLiesBelow) {
 TEST_F(NameWatchTest, ALinkOnTheWayIsWatchedAndSoIsWhereItLeads) {
   std::filesystem::create_directory_symlink("deep", at("alias"));
   std::filesystem::create_directory_symlink("elsewhere", at("alias2"));
-  auto watch = NameWatch::open({path("alias/er/secret")});
+  auto watch = NameWatch::open({path("alias/er/secret")}, queues_);
   ASSERT_TRUE(watch) << watch.error().message;
   EXPECT_THAT(watch->changed(), IsEmpty());
 
   std::filesystem::rename(at("deep/er/secret"), at("deep/er/gone"));
   EXPECT_THAT(watch->changed(), ElementsAre(path("alias/er/secret")));
 
-  watch = NameWatch::open({path("alias/er/secret")});
-  ASSERT_TRUE(watch) << watch.error().message;
+  auto later = NameWatch::open({path("alias/er/secret")}, queues_);
+  ASSERT_TRUE(later) << later.error().message;
   exchange("alias", "alias2");
-  EXPECT_THAT(watch->changed(), ElementsAre(path("alias/er/secret")));
+  EXPECT_THAT(later->changed(), ElementsAre(path("alias/er/secret")));
 }
 
 TEST_F(NameWatchTest, ManyNamesInOneDirectoryAreToldApart) {
   std::vector<AbsolutePath> paths;
   for (int i = 0; i < 300; ++i) paths.push_back(path("deep/er/n" + std::to_string(i)));
-  auto watch = NameWatch::open(paths);
+  auto watch = NameWatch::open(paths, queues_);
   ASSERT_TRUE(watch) << watch.error().message;
 
   std::ofstream(at("deep/er/n7")) << "made";
@@ -90,7 +91,7 @@ TEST_F(NameWatchTest, ManyNamesInOneDirectoryAreToldApart) {
 }
 
 TEST_F(NameWatchTest, WritingToAFileIsNoChangeOfItsName) {
-  auto watch = NameWatch::open({path("secret")});
+  auto watch = NameWatch::open({path("secret")}, queues_);
   ASSERT_TRUE(watch) << watch.error().message;
 
   std::ofstream(at("secret")) << "more";
@@ -134,7 +135,8 @@ TEST_F(NameWatchTest, WhatLiesInADirectoryThatCannotBeListedIsUnseen) {
   {
     const Ordinary user;
     const auto watch = NameWatch::open(
-        {path("deep/er/secret"), path("deep/er/other"), path("deep/er/sub/name"), path("deep/x")});
+        {path("deep/er/secret"), path("deep/er/other"), path("deep/er/sub/name"), path("deep/x")},
+        queues_);
     ASSERT_TRUE(watch) << watch.error().message;
     // The reason: its names lead on all the same.
     EXPECT_TRUE(std::filesystem::exists(at("deep/er/secret")));
@@ -144,11 +146,42 @@ TEST_F(NameWatchTest, WhatLiesInADirectoryThatCannotBeListedIsUnseen) {
   // Nor can be changed: /home is of that kind at times.
   std::filesystem::permissions(at("deep/er"), std::filesystem::perms{0111});
   const Ordinary user;
-  EXPECT_THAT(NameWatch::open({path("deep/er/secret")})->unseen(), IsEmpty());
+  EXPECT_THAT(NameWatch::open({path("deep/er/secret")}, queues_)->unseen(), IsEmpty());
+}
+
+TEST_F(NameWatchTest, AQueueThatIsUsedAgainTellsNothingOfBefore) {
+  int first = -1;
+  {
+    auto watch = NameWatch::open({path("secret"), path("deep/er/secret")}, queues_);
+    ASSERT_TRUE(watch) << watch.error().message;
+    first = watch->fd();
+    exchange("secret", "decoy");
+  }
+  const std::size_t before = open_descriptors();
+  auto watch = NameWatch::open({path("other"), path("deep/er/secret")}, queues_);
+  ASSERT_TRUE(watch) << watch.error().message;
+  EXPECT_EQ(watch->fd(), first);
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_FALSE(becomes_readable(watch->fd(), 0));
+  exchange("secret", "decoy");
+  EXPECT_THAT(watch->changed(), IsEmpty());
+  exchange("other", "decoy");
+  EXPECT_THAT(watch->changed(), ElementsAre(path("other")));
+}
+
+TEST_F(NameWatchTest, NoMoreQueuesAreKeptThanTwo) {
+  const std::size_t before = open_descriptors();
+  {
+    std::vector<NameWatch> watches;
+    for (int i = 0; i < 4; ++i)
+      watches.push_back(std::move(*NameWatch::open({path("secret")}, queues_)));
+    EXPECT_EQ(open_descriptors(), before + 4);
+  }
+  EXPECT_EQ(open_descriptors(), before + 2);
 }
 
 TEST_F(NameWatchTest, WhatDidNotExistIsNoticedWhenItIsMade) {
-  auto watch = NameWatch::open({path("none/secret")});
+  auto watch = NameWatch::open({path("none/secret")}, queues_);
   ASSERT_TRUE(watch) << watch.error().message;
 
   std::filesystem::create_directory(at("none"));

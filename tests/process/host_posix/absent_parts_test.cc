@@ -29,7 +29,8 @@ TEST(AbsentPartsTest, ControlGroupsSayWhyThereAreNone) {
 }
 
 TEST(AbsentPartsTest, NamesAreNotWatched) {
-  const auto watch = NameWatch::open({AbsolutePath::root()});
+  NameQueues queues;
+  const auto watch = NameWatch::open({AbsolutePath::root()}, queues);
 
   ASSERT_FALSE(watch);
   EXPECT_EQ(watch.error().code, ErrorCode::kUnsupported);

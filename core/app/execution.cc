@@ -91,7 +91,8 @@ Result<void> Execution::watch_names() {
   if (paths.empty()) return {};
   // A user without watches left gets the second look at the commit, which a quick exchange back
   // escapes.
-  if (auto names = host::NameWatch::open(paths, session_.name_queues())) names_.emplace(std::move(*names));
+  if (auto names = host::NameWatch::open(paths, session_.name_queues()))
+    names_.emplace(std::move(*names));
   host::PathSurveyor surveyor;
   for (const WatchedPath& watched : run_.launch.watched) {
     if (!watched.is_named() || surveyor.look(watched.path).identity == watched.identity) continue;
@@ -515,6 +516,8 @@ void Execution::refuse_commit(const std::string& cause) {
 // place; only out here can be seen whether what lies under it is still what was to be hidden.
 bool Execution::masks_are_in_place() {
   if (run_.launch.watched.empty() || run_.launch.image != ImageKind::kLauncher) return true;
+  // Asked again at the end: what changed before the table is read now is in it.
+  if (mounts_) static_cast<void>(mounts_->has_changed());
   auto points = mounts_ ? mounts_->mount_points()
                         : Result<std::vector<std::string>>(
                               fail(ErrorCode::kSystem, "the jail's mount table is not readable"));
@@ -892,11 +895,17 @@ std::optional<CeilingUse> Execution::ceiling_use() const {
       .denied_forks = asked.pids ? use.denied_forks : std::nullopt};
 }
 
-bool Execution::was_replaced(const WatchedPath& watched, host::PathSurveyor& surveyor) const {
+// Nothing where a command took our right to look away; the kernel's table still tells of a mask.
+std::optional<bool> Execution::was_replaced(const WatchedPath& watched,
+                                            host::PathSurveyor& surveyor) const {
   const PathFact now = surveyor.look(watched.path);
-  // A command may have taken our right to look away; the kernel's table still tells of a mask.
-  if (watched.masked && mounts_ && now.error == EACCES) return false;
+  if (watched.masked && mounts_ && now.error == EACCES) return std::nullopt;
   return now.identity != watched.identity;
+}
+
+std::vector<std::string> Execution::lost_masks() const {
+  const auto now = mounts_->mount_points();
+  return now ? host::lost_mount_points(mount_points_, *now) : std::vector<std::string>();
 }
 
 // D23: a mask hides the object and the name of the launch. Who replaces the name from outside
@@ -904,17 +913,16 @@ bool Execution::was_replaced(const WatchedPath& watched, host::PathSurveyor& sur
 std::vector<std::string> Execution::replaced_masks() const {
   std::vector<std::string> skips = missing_masks_;
   if (!committed_ || run_.launch.watched.empty()) return skips;
-  std::vector<std::string> lost;
-  if (mounts_) {
-    if (const auto now = mounts_->mount_points())
-      lost = host::lost_mount_points(mount_points_, *now);
-  }
+  std::optional<std::vector<std::string>> lost;
+  if (mounts_ && mounts_->has_changed()) lost = lost_masks();
   host::PathSurveyor surveyor;
   for (const WatchedPath& watched : run_.launch.watched) {
     if (!watched.is_named()) continue;  // a mask over nothing may move with the jail's own /tmp
-    const bool gone =
-        watched.masked && std::binary_search(lost.begin(), lost.end(), watched.path.str());
-    if (gone || was_replaced(watched, surveyor)) {
+    const std::optional<bool> replaced = was_replaced(watched, surveyor);
+    if (!replaced && !lost) lost = lost_masks();
+    const bool gone = watched.masked && lost &&
+                      std::binary_search(lost->begin(), lost->end(), watched.path.str());
+    if (gone || replaced.value_or(false)) {
       skips.push_back("mounts: protected " + watched.path.str() + " was replaced during the run");
     }
   }

@@ -164,7 +164,9 @@ class Execution {
   void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
   [[nodiscard]] std::optional<CeilingUse> ceiling_use() const;
-  [[nodiscard]] bool was_replaced(const WatchedPath& watched, host::PathSurveyor& surveyor) const;
+  [[nodiscard]] std::optional<bool> was_replaced(const WatchedPath& watched,
+                                                 host::PathSurveyor& surveyor) const;
+  [[nodiscard]] std::vector<std::string> lost_masks() const;
   [[nodiscard]] std::vector<std::string> replaced_masks() const;
 
   host::EventLoop& loop_;

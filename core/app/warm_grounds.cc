@@ -1,7 +1,5 @@
 #include "app/warm_grounds.h"
 
-#include <poll.h>
-
 #include <algorithm>
 
 namespace loom::app {
@@ -29,13 +27,6 @@ bool same_launch(LaunchSpec& before, const LaunchSpec& now) {
   return before == now;
 }
 
-// Whether the kernel counted a change since this was asked last (proc_pid_mounts(5)). Writing the
-// table takes it longer than all the rest that a warm jail is asked.
-bool has_changed(const host::MountTable& jail) {
-  pollfd table{.fd = jail.fd(), .events = POLLPRI, .revents = 0};
-  return ::poll(&table, 1, 0) != 0;
-}
-
 }  // namespace
 
 Result<WarmGrounds> WarmGrounds::take(Session& session) {
@@ -48,7 +39,7 @@ Result<WarmGrounds> WarmGrounds::take(Session& session) {
 }
 
 Result<void> WarmGrounds::remember_jail(const host::MountTable& jail) {
-  static_cast<void>(has_changed(jail));  // it has, while it was made
+  static_cast<void>(jail.has_changed());  // it has, while it was made
   LOOM_TRY(jail_, jail.text());
   return {};
 }
@@ -65,7 +56,7 @@ const char* WarmGrounds::why_stale(Session& session, PreparedRun& before, const 
   const auto inherited = state_.now();
   if (!inherited || *inherited != inherited_) return "what a child inherits changed";
   if (!jail_) return nullptr;  // then nobody has looked at the jail yet, and the commit will
-  if (jail != nullptr && !has_changed(*jail)) return nullptr;
+  if (jail != nullptr && !jail->has_changed()) return nullptr;
   const auto table = jail == nullptr ? Result<Bytes>(Bytes()) : jail->text();
   if (!table || *table != *jail_) return "the jail's mounts changed";
   return nullptr;

@@ -1,6 +1,7 @@
 #include "host/mount_table.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,6 +153,11 @@ Result<Bytes> MountTable::read() const {
     return fail(ErrorCode::kSystem, "rewind a mount table: " + errno_text(error), error);
   }
   return read_all(file_.get(), kMaxMountinfoBytes, "a mount table");
+}
+
+bool MountTable::has_changed() const noexcept {
+  pollfd table{.fd = file_.get(), .events = POLLPRI, .revents = 0};
+  return ::poll(&table, 1, 0) != 0;
 }
 
 Result<std::vector<std::string>> MountTable::mount_points() const {

@@ -45,6 +45,10 @@ class MountTable {
   [[nodiscard]] Result<std::vector<std::string>> mount_points() const;
   [[nodiscard]] Result<std::vector<MountRow>> rows() const;
   [[nodiscard]] Result<Bytes> text() const { return read(); }
+  // Whether a mount came, went or was changed since the open, or since this was asked last
+  // (proc_pid_mounts(5)). Writing the text takes the kernel a hundred times as long. What the text
+  // shows may be another one all the same, where a directory above a mount point got a new name.
+  [[nodiscard]] bool has_changed() const noexcept;
   // For poll(2): POLLPRI once the table is another than at the open, or the last poll.
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
   [[nodiscard]] Result<std::vector<std::string>> mount_points_of_type(std::string_view type) const;

@@ -84,11 +84,16 @@ Admission<std::unique_ptr<Execution>> Execution::start(host::EventLoop& loop, Se
 
 // From here to the commit no name on the way to a protected path may change hands unseen.
 Result<void> Execution::watch_names() {
-  std::vector<AbsolutePath> paths;
-  for (const WatchedPath& watched : run_.launch.watched) {
-    if (watched.is_named()) paths.push_back(watched.path);
-  }
+  const std::vector<AbsolutePath> paths = named_paths(run_.launch);
+  std::optional<host::NameWatch> before = std::exchange(run_.names, std::nullopt);
   if (paths.empty()) return {};
+  // Watched since before the plan looked: a name that was another's in between is among the changed
+  // ones, now or at the commit.
+  if (before && before->watches(paths) && before->changed().empty() && before->unseen().empty()) {
+    names_.emplace(std::move(*before));
+    return {};
+  }
+  before.reset();
   // A user without watches left gets the second look at the commit, which a quick exchange back
   // escapes.
   if (auto names = host::NameWatch::open(paths, session_.name_queues()))

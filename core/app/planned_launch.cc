@@ -19,6 +19,19 @@ Bytes commit_of(const Command& command) {
       CommitDocument{.argv = command.argv, .environment = command.environment, .cwd = command.cwd});
 }
 
+std::vector<AbsolutePath> named_paths(const LaunchSpec& launch) {
+  std::vector<AbsolutePath> paths;
+  for (const WatchedPath& watched : launch.watched) {
+    if (watched.is_named()) paths.push_back(watched.path);
+  }
+  return paths;
+}
+
+std::vector<AbsolutePath> PlannedLaunches::names_of(const Policy& policy) const {
+  if (!last_ || last_->policy != policy) return {};
+  return named_paths(last_->launch);
+}
+
 std::shared_ptr<PlannedLaunch> PlannedLaunches::find(const PlanRequest& question) const {
   const bool same = last_ && is_plain(question) && last_->policy == question.policy &&
                     last_->facts == question.facts;

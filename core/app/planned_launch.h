@@ -4,6 +4,7 @@
 #include <loom/plan.h>
 
 #include <memory>
+#include <vector>
 
 namespace loom::app {
 
@@ -25,6 +26,9 @@ class PlannedLaunches {
   // Null when `question` has to be asked.
   [[nodiscard]] std::shared_ptr<PlannedLaunch> find(const PlanRequest& question) const;
 
+  // The paths whose names the last launch of this policy watches; empty where there was none.
+  [[nodiscard]] std::vector<AbsolutePath> names_of(const Policy& policy) const;
+
   // Null when the next command has to ask all the same.
   [[nodiscard]] std::shared_ptr<PlannedLaunch> remember(const PlanRequest& question,
                                                         const JailPlan& plan,
@@ -34,6 +38,9 @@ class PlannedLaunches {
  private:
   std::shared_ptr<PlannedLaunch> last_;
 };
+
+// The paths of a launch that must go on having their names.
+[[nodiscard]] std::vector<AbsolutePath> named_paths(const LaunchSpec& launch);
 
 // The commit that belongs to `command` in a launch of version 2 (<loom/stage2_control.h>).
 [[nodiscard]] Bytes commit_of(const Command& command);

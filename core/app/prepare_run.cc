@@ -76,6 +76,14 @@ void recall(const Command& command, PreparedRun& run) {
   run.launch.commit = commit_of(command);
 }
 
+// Whoever cannot watch looks a second time, before the start and at the commit.
+void watch_known_names(Session& session, const PlanRequest& question, PreparedRun& run) {
+  const auto paths = session.planned_launches().names_of(question.policy);
+  if (paths.empty()) return;
+  auto names = host::NameWatch::open(paths, session.name_queues());
+  if (names) run.names.emplace(std::move(*names));
+}
+
 Result<void> look_and_plan(Session& session, const Survey& survey, PlanRequest& question,
                            PreparedRun& run) {
   LOOM_TRY(question.facts, gather_facts(session, survey));
@@ -297,6 +305,8 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
                        .private_scratch = placed.scratch,
                        .facts = {},
                        .nonce = session.next_nonce()};
+  const bool starts = !request.for_show && !request.may_have_jail;
+  if (starts) watch_known_names(session, question, run);
   LOOM_TRY_VOID(settle_plan(session, survey, question, request, run));
   if (snapshot) LOOM_TRY_VOID(admit_program(session, survey, *snapshot, question, run));
   if (request.for_show) note_example(placed, run.plan);

@@ -13,6 +13,7 @@
 #include "app/session.h"
 #include "guard/admission.h"
 #include "host/caretaker.h"
+#include "host/name_watch.h"
 #include "host/private_scratch.h"
 #include "report/denial.h"
 
@@ -29,6 +30,9 @@ struct PreparedRun {
   std::shared_ptr<PlannedLaunch> planned{};  // where plan and launch serve other commands too
   Command command;
   std::uint64_t id = 1;  // as RunRequest
+  // Of the names that the launch of the same policy watched last, since before the facts were
+  // gathered: names that are the same now need no second look.
+  std::optional<host::NameWatch> names{};
   // Of plan.to_make, from the last look at the host to the end of the run, or of no names, where
   // the caretaker is needed for something else; none when it is not.
   std::optional<host::MadeNames> made;

@@ -25,6 +25,8 @@ struct RunRequest {
   bool for_show = false;
   // Nobody has asked for it yet: what would have to be made on the host is an error.
   bool ahead = false;
+  // A jail waits that may serve it: what only a new one needs can be left out.
+  bool may_have_jail = false;
   // HOME was not chosen by anybody: where the scratch is a directory of the host's, it becomes
   // that.
   bool home_in_scratch = false;

@@ -149,6 +149,7 @@ void Server::forget_input() {
 Admission<void> Server::start(RunRequest request) {
   const std::uint64_t id = request.id;
   ExecInForce in_force = request.exec;
+  request.may_have_jail = ahead_ != nullptr;
   LOOM_TRY(PreparedRun run, prepare_run(session_, std::move(request)));
   steady_ = run.policy == expected_;
   expected_ = run.policy;

@@ -298,7 +298,7 @@ void Session::log(LogLevel level, std::string_view utf8) {
 Result<std::int32_t> Session::spawn(const LaunchSpec& launch) {
   if (pending_ == nullptr) return fail(ErrorCode::kBackend, "spawn: only start may spawn");
   if (pending_->child) return fail(ErrorCode::kBackend, "spawn: a run is spawned once");
-  if (!(launch == *pending_->launch)) {
+  if (&launch != pending_->launch && launch != *pending_->launch) {
     return fail(ErrorCode::kBackend, "spawn: this is not the launch that render gave");
   }
   std::function<void(pid_t)> while_held;

@@ -57,7 +57,8 @@ void NameQueues::give_back(UniqueFd queue) {
 Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>& paths, NameQueues& queues) {
   LOOM_TRY(UniqueFd queue, queues.take());
   NameWatch watch(std::move(queue), queues);
-  for (const AbsolutePath& path : paths) LOOM_TRY_VOID(watch.add(path));
+  auto last = watch.directories_.end();
+  for (const AbsolutePath& path : paths) LOOM_TRY_VOID(watch.add(path, last));
   return watch;
 }
 
@@ -73,24 +74,50 @@ NameWatch::~NameWatch() {
   queues_->give_back(std::move(queue_));
 }
 
-Result<void> NameWatch::add(const AbsolutePath& path) {
+NameWatch& NameWatch::operator=(NameWatch&& other) noexcept {
+  std::swap(queue_, other.queue_);
+  std::swap(queues_, other.queues_);
+  std::swap(directories_, other.directories_);
+  std::swap(paths_, other.paths_);
+  std::swap(met_, other.met_);
+  std::swap(unseen_, other.unseen_);
+  std::swap(names_, other.names_);
+  std::swap(changed_, other.changed_);
+  return *this;
+}
+
+Result<void> NameWatch::add(const AbsolutePath& path, Directories::iterator& last) {
   paths_.push_back(path);
+  if (path.is_root()) return {};
+  const AbsolutePath above = path.parent();
+  // Of many names nearly all lie beside the one before.
+  if (last == directories_.end() || last->first != above) {
+    LOOM_TRY_VOID(add_way(above));
+    last = watched_directory(above);
+  }
+  return add_name(path, last->second);
+}
+
+Result<void> NameWatch::add_way(const AbsolutePath& directory) {
   std::vector<AbsolutePath> names;
-  // Above a name that was met before everything was.
-  for (AbsolutePath at = path; !at.is_root() && met_.insert(at).second; at = at.parent()) {
+  // Above a directory that was met before everything was.
+  for (AbsolutePath at = directory; !at.is_root() && met_.insert(at).second; at = at.parent()) {
     names.push_back(at);
   }
   // From the root: a directory that is exchanged after it was opened is seen by its name.
-  for (auto at = names.rbegin(); at != names.rend(); ++at) LOOM_TRY_VOID(add_name(*at));
+  for (auto at = names.rbegin(); at != names.rend(); ++at) {
+    LOOM_TRY_VOID(add_name(*at, watched_directory(at->parent())->second));
+  }
   return {};
 }
 
-Result<void> NameWatch::add_name(const AbsolutePath& at) {
-  auto watched = directories_.find(at.parent());
-  if (watched == directories_.end()) {
-    watched = directories_.emplace(at.parent(), watch_directory(at.parent())).first;
-  }
-  const Watched& directory = watched->second;
+NameWatch::Directories::iterator NameWatch::watched_directory(const AbsolutePath& path) {
+  const auto known = directories_.find(path);
+  if (known != directories_.end()) return known;
+  return directories_.emplace(path, watch_directory(path)).first;
+}
+
+Result<void> NameWatch::add_name(const AbsolutePath& at, const Watched& directory) {
   const int error = directory.error;
   if (error == ENOENT || error == ENOTDIR) return {};  // its maker is seen above
   if (error == EACCES) {

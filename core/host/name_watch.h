@@ -39,10 +39,14 @@ class NameWatch {
                                               NameQueues& queues);
   ~NameWatch();
   NameWatch(NameWatch&&) noexcept = default;
-  NameWatch& operator=(NameWatch&&) = delete;
+  NameWatch& operator=(NameWatch&& other) noexcept;
   NameWatch(const NameWatch&) = delete;
   NameWatch& operator=(const NameWatch&) = delete;
 
+  // Whether these are the paths it was opened for, in that order.
+  [[nodiscard]] bool watches(const std::vector<AbsolutePath>& paths) const {
+    return paths == paths_;
+  }
   // Paths whose name, or that of a directory above, was touched since open. Sorted. Does not wait.
   [[nodiscard]] std::set<AbsolutePath> changed();
   // Those of the paths of which nobody would tell: the kernel lets only those watch a directory who
@@ -59,17 +63,22 @@ class NameWatch {
     int error = 0;
     bool writable = false;  // asked where there is no watch
   };
-  [[nodiscard]] Result<void> add(const AbsolutePath& path);
-  [[nodiscard]] Result<void> add_name(const AbsolutePath& at);
+  using Directories = std::map<AbsolutePath, Watched>;
+
+  // `last`: the directory of the path before, or the end of directories_.
+  [[nodiscard]] Result<void> add(const AbsolutePath& path, Directories::iterator& last);
+  [[nodiscard]] Result<void> add_way(const AbsolutePath& directory);
+  [[nodiscard]] Result<void> add_name(const AbsolutePath& at, const Watched& directory);
+  [[nodiscard]] Directories::iterator watched_directory(const AbsolutePath& path);
   [[nodiscard]] Watched watch_directory(const AbsolutePath& path) const;
   void note(int watch, const std::string& name);
 
   UniqueFd queue_;
   NameQueues* queues_;
-  std::map<AbsolutePath, Watched> directories_;
+  Directories directories_;
   std::vector<AbsolutePath> paths_;
-  std::set<AbsolutePath> met_;        // these, and what lies above them
-  std::vector<AbsolutePath> unseen_;  // of these, what lies in such a directory
+  std::set<AbsolutePath> met_;        // what lies above these
+  std::vector<AbsolutePath> unseen_;  // names that lie in such a directory
   // A directory's watch and a name in it: which of those that is, by every way that leads there.
   std::map<int, std::map<std::string, std::vector<AbsolutePath>>> names_;
   std::set<AbsolutePath> changed_;

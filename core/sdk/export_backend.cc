@@ -33,16 +33,29 @@ class LentHost final : public HostServices {
     return decode_trial_result(out.bytes());
   }
 
+  // Nearly every backend spawns the very launch it was given, and a large one takes long to write.
   Result<std::int32_t> spawn(const LaunchSpec& launch) override {
+    if (&launch == given_) return spawn_bytes(given_bytes_);
     const Bytes request = encode(launch);
-    Collector error(boundary::kMaxErrorBytes);
-    const loom_sink error_sink = error.sink();
-    std::int32_t pid = 0;
-    const loom_status status =
-        table_.spawn(table_.ctx, boundary::view_of(request), &pid, &error_sink);
-    LOOM_TRY_VOID(boundary::outcome_of("spawn", status, Collector(0), error));
-    return pid;
+    return spawn_bytes(boundary::view_of(request));
   }
+
+  // While start runs: its launch, and as what bytes it came.
+  class Given {
+   public:
+    Given(LentHost& host, const LaunchSpec& launch, loom_view bytes) noexcept : host_(host) {
+      host_.given_ = &launch;
+      host_.given_bytes_ = bytes;
+    }
+    ~Given() { host_.given_ = nullptr; }
+    Given(const Given&) = delete;
+    Given& operator=(const Given&) = delete;
+    Given(Given&&) = delete;
+    Given& operator=(Given&&) = delete;
+
+   private:
+    LentHost& host_;
+  };
 
   Result<ExecObject> next_exec_object() override {
     Collector out(boundary::kMaxAnswerBytes);
@@ -70,7 +83,18 @@ class LentHost final : public HostServices {
   }
 
  private:
+  Result<std::int32_t> spawn_bytes(loom_view launch) const {
+    Collector error(boundary::kMaxErrorBytes);
+    const loom_sink error_sink = error.sink();
+    std::int32_t pid = 0;
+    const loom_status status = table_.spawn(table_.ctx, launch, &pid, &error_sink);
+    LOOM_TRY_VOID(boundary::outcome_of("spawn", status, Collector(0), error));
+    return pid;
+  }
+
   const loom_host_v1& table_;  // the host's, for the life of the instance
+  const LaunchSpec* given_ = nullptr;
+  loom_view given_bytes_{};
 };
 
 // What `self` points at. The author's object is destroyed before the host it was given.
@@ -180,8 +204,10 @@ loom_status audit(void* self, loom_view in, const loom_sink* out, const loom_sin
 }
 
 loom_status start(void* self, loom_view in, const loom_sink* out, const loom_sink* error) noexcept {
-  return run("start", in, out, error, decode_launch_spec,
-             [self](const LaunchSpec& launch) { return backend_of(self).start(launch); });
+  return run("start", in, out, error, decode_launch_spec, [self, in](const LaunchSpec& launch) {
+    const LentHost::Given given(static_cast<Instance*>(self)->host, launch, in);
+    return backend_of(self).start(launch);
+  });
 }
 
 loom_status observe(void* self, loom_view in, const loom_sink* out,

@@ -2,6 +2,7 @@
 #include <loom/table_backend.h>
 #include <loom/utf8.h>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 
@@ -14,7 +15,31 @@ using boundary::Collector;
 
 constexpr std::size_t kMaxLogBytes = 4'096;
 
-HostServices& host_of(void* ctx) { return *static_cast<HostServices*>(ctx); }
+// What the services are served from.
+struct Lender {
+  HostServices* host = nullptr;
+  // While start runs: what the backend was given, and as what bytes.
+  const LaunchSpec* launch = nullptr;
+  ByteView encoded{};
+
+  class Start {
+   public:
+    Start(Lender& lender, const LaunchSpec& launch, ByteView encoded) noexcept : lender_(lender) {
+      lender_.launch = &launch;
+      lender_.encoded = encoded;
+    }
+    ~Start() { lender_.launch = nullptr; }
+    Start(const Start&) = delete;
+    Start& operator=(const Start&) = delete;
+    Start(Start&&) = delete;
+    Start& operator=(Start&&) = delete;
+
+   private:
+    Lender& lender_;
+  };
+};
+
+HostServices& host_of(void* ctx) { return *static_cast<Lender*>(ctx)->host; }
 
 // Our side of the host's table. Nothing may leave through it either.
 template <class Act>
@@ -47,8 +72,15 @@ loom_status serve_try_launch(void* ctx, loom_view launch, std::uint32_t deadline
 loom_status serve_spawn(void* ctx, loom_view launch, std::int32_t* pid,
                         const loom_sink* error) noexcept {
   return serve("spawn", error, [&]() -> Result<void> {
-    LOOM_TRY(const LaunchSpec spec, decode_launch_spec(boundary::bytes_of(launch)));
-    LOOM_TRY(*pid, host_of(ctx).spawn(spec));
+    const Lender& lender = *static_cast<const Lender*>(ctx);
+    const ByteView bytes = boundary::bytes_of(launch);
+    // The same bytes are the same launch, and a large one takes long to read.
+    if (lender.launch != nullptr && std::ranges::equal(bytes, lender.encoded)) {
+      LOOM_TRY(*pid, lender.host->spawn(*lender.launch));
+      return {};
+    }
+    LOOM_TRY(const LaunchSpec spec, decode_launch_spec(bytes));
+    LOOM_TRY(*pid, lender.host->spawn(spec));
     return {};
   });
 }
@@ -75,9 +107,10 @@ class TableBackend final : public JailBackend {
  public:
   TableBackend(const loom_backend_v1& table, HostServices& host)
       : table_(table),
+        lender_{.host = &host},
         lent_{.struct_size = static_cast<std::uint32_t>(sizeof(loom_host_v1)),
               .reserved = 0,
-              .ctx = &host,
+              .ctx = &lender_,
               .log = &serve_log,
               .try_launch = &serve_try_launch,
               .spawn = &serve_spawn,
@@ -88,7 +121,8 @@ class TableBackend final : public JailBackend {
     if (self_ != nullptr) table_.destroy(self_);
   }
 
-  // Before anything else. The plugin keeps the address of lent_, so this object never moves.
+  // Before anything else. The plugin keeps the addresses of lent_ and of what it leads to, so this
+  // object never moves.
   [[nodiscard]] Result<void> create() {
     Collector error(boundary::kMaxErrorBytes);
     const loom_sink error_sink = error.sink();
@@ -120,7 +154,9 @@ class TableBackend final : public JailBackend {
     return ask("audit", table_.audit, encode(plan), decode_audit);
   }
   Result<StartResult> start(const LaunchSpec& launch) override {
-    return ask("start", table_.start, encode(launch), decode_start_result);
+    const Bytes encoded = encode(launch);
+    const Lender::Start running(lender_, launch, encoded);
+    return ask("start", table_.start, encoded, decode_start_result);
   }
   Result<void> observe(const TargetsRequest& snapshot) override {
     LOOM_TRY(const Bytes answer, call("observe", table_.observe, encode(snapshot)));
@@ -154,6 +190,7 @@ class TableBackend final : public JailBackend {
   }
 
   const loom_backend_v1& table_;
+  Lender lender_;
   loom_host_v1 lent_;
   void* self_ = nullptr;
 };

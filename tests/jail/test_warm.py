@@ -281,5 +281,35 @@ class LeavingTest(WarmCase):
             self.assertGreater(used()[helper.pid], before[helper.pid], "this kernel does not count")
 
 
+class VanishedTest(JailCase):
+    """A protected name that is removed between the helper's look and bubblewrap's, for a jail that nobody asked for."""
+
+    def setUp(self):
+        super().setUp()
+        self.fake = self.careless_bwrap()
+        self.kept = self.file("ws/kept")
+
+    def test_it_does_not_come_back_as_a_mount_point(self):
+        for make in (lambda: self.file("ws/.env"), lambda: self.directory("ws/.git")):
+            path = make()
+            policy = self.policy(protected=[path, self.kept])
+            with self.subTest(path), self.helper(base=policy, env=path_with(self.fake)) as helper:
+                self.needs(helper, "bwrap")
+                run = helper.start([SH, "-c", "echo running; read line"], cwd=self.ws)
+                helper.until_output(run, b"running", LIMIT)
+                os.unlink(self.path("fake/started"))
+                self.file("fake/remove", text=path)
+                helper.stdin(b"go\n")
+                self.settle(helper, run)
+                self.assertTrue(client.wait_until(lambda: os.path.exists(self.path("fake/started")), LIMIT))
+                client.wait_until(lambda: not self.launchers(helper) and os.listdir(self.ws) == ["kept"], LIMIT)
+                self.assertEqual((self.launchers(helper), os.listdir(self.ws)), ([], ["kept"]))
+                os.unlink(self.path("fake/remove"))
+
+    def launchers(self, helper):
+        rows = client.process_table()
+        return [pid for pid, row in rows.items() if row[0] == helper.pid and row[1] != "Z"]
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -20,6 +20,8 @@ Result<NameWatch> NameWatch::open(const std::vector<AbsolutePath>&, NameQueues&)
 
 NameWatch::~NameWatch() = default;
 
+NameWatch& NameWatch::operator=(NameWatch&&) noexcept = default;
+
 std::set<AbsolutePath> NameWatch::changed() { return std::move(changed_); }
 
 std::set<AbsolutePath> NameWatch::unseen() const { return {unseen_.begin(), unseen_.end()}; }

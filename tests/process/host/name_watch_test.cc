@@ -161,6 +161,8 @@ TEST_F(NameWatchTest, AQueueThatIsUsedAgainTellsNothingOfBefore) {
   auto watch = NameWatch::open({path("other"), path("deep/er/secret")}, queues_);
   ASSERT_TRUE(watch) << watch.error().message;
   EXPECT_EQ(watch->fd(), first);
+  EXPECT_TRUE(watch->watches({path("other"), path("deep/er/secret")}));
+  EXPECT_FALSE(watch->watches({path("other")}));
   EXPECT_EQ(open_descriptors(), before);
   EXPECT_FALSE(becomes_readable(watch->fd(), 0));
   exchange("secret", "decoy");

@@ -78,6 +78,21 @@ TEST(PlannedLaunchesTest, NamesToMakeAndAnotherKindOfCommitAreNotKept) {
   EXPECT_EQ(PlannedLaunches().remember(asked, {}, other, {}), nullptr);
 }
 
+TEST(PlannedLaunchesTest, TheNamesOfAPolicyAreThoseOfItsLastLaunch) {
+  PlannedLaunches launches;
+  const PlanRequest asked = question("one");
+  LaunchSpec launch = launch_of(asked);
+  launch.watched = {{.path = *AbsolutePath::parse("/work/key"), .identity = {1, 2}},
+                    {.path = *AbsolutePath::parse("/work/gone")}};
+  EXPECT_TRUE(launches.names_of(asked.policy).empty());
+  ASSERT_NE(launches.remember(asked, {}, launch, {}), nullptr);
+  EXPECT_EQ(launches.names_of(asked.policy),
+            std::vector<AbsolutePath>{*AbsolutePath::parse("/work/key")});
+  PlanRequest other = asked;
+  other.policy.network.mode = NetworkMode::kFull;
+  EXPECT_TRUE(launches.names_of(other.policy).empty());
+}
+
 TEST(PlannedLaunchesTest, TheCommitIsWhatTheControlProtocolSays) {
   const Command command = question("one").command;
   const auto document = decode_commit_document(commit_of(command));

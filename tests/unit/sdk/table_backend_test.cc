@@ -27,6 +27,7 @@ class RecordingHost final : public HostServices {
   }
   Result<std::int32_t> spawn(const LaunchSpec& launch) override {
     launches.push_back(launch);
+    objects_given.push_back(&launch);
     if (refuse_spawn) return fail(ErrorCode::kSystem, "fork: too many processes", 11);
     return 4711;
   }
@@ -41,6 +42,7 @@ class RecordingHost final : public HostServices {
 
   std::vector<std::pair<LogLevel, std::string>> logged{};
   std::vector<LaunchSpec> launches{};
+  std::vector<const LaunchSpec*> objects_given{};
   bool refuse_spawn = false;
   bool refuse_object = false;
   std::size_t objects = 0;
@@ -138,6 +140,31 @@ TEST_F(TableBackendTest, EveryVerbArrivesWithItsInputAndComesBackWithItsAnswer) 
   EXPECT_THAT(host_.launches[1].argv, ElementsAre("cmd"));
   EXPECT_THAT(host_.logged, ElementsAre(std::pair(LogLevel::kWarning, std::string("probed\\x0a")),
                                         std::pair(LogLevel::kInfo, std::string("finished"))));
+}
+
+// Spawns an equal launch, and then one that render never gave.
+class CopyingBackend final : public EchoBackend {
+ public:
+  using EchoBackend::EchoBackend;
+  Result<StartResult> start(const LaunchSpec& launch) override {
+    LaunchSpec copy = launch;
+    LOOM_TRY_VOID(host_.spawn(copy));
+    copy.argv.emplace_back("more");
+    LOOM_TRY_VOID(host_.spawn(copy));
+    return StartResult{};
+  }
+};
+constexpr loom_backend_v1 kCopying = exported::make_table<CopyingBackend>("copying", "1.0");
+
+TEST_F(TableBackendTest, WhatABackendSpawnsIsWhatItSpawnsAndNotWhatItWasGiven) {
+  const LaunchSpec launch{.argv = {"cmd"}, .commit = Bytes(9)};
+  ASSERT_TRUE(make(kEcho)->start(launch));
+  ASSERT_TRUE(make(kCopying)->start(launch));
+  LaunchSpec more = launch;
+  more.argv.emplace_back("more");
+  EXPECT_THAT(host_.launches, ElementsAre(launch, launch, more));
+  // The first two cost no reading of what the host has itself.
+  EXPECT_THAT(host_.objects_given, ElementsAre(&launch, &launch, testing::Ne(&launch)));
 }
 
 TEST_F(TableBackendTest, ARefusalKeepsItsCodeAndItsWords) {

@@ -50,7 +50,8 @@ Result<UniqueFd> NameQueues::take() {
 }
 
 void NameQueues::give_back(UniqueFd queue) {
-  constexpr std::size_t kMaxIdle = 2;  // a run's, and that of a jail that waits
+  // A jail that waits gives its own back before a run takes one; and a user may have 128 in all.
+  constexpr std::size_t kMaxIdle = 1;
   if (idle_.size() < kMaxIdle) idle_.push_back(std::move(queue));
 }
 

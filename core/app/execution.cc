@@ -446,6 +446,7 @@ void Execution::meet_command(pid_t sender) {
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
   command_pid_ = sender;
   if (run_.launch.image != ImageKind::kLauncher) return;
+  built_ = host::file_time_now();
   if (host::shares_namespaces(sender, {.pids = run_.launch.jailed_pids,
                                        .network = run_.policy.network.blocks_direct()})) {
     no_jail_ = "the launcher made no namespaces of the jail's own";
@@ -571,7 +572,7 @@ void Execution::take_back_mount_points() const {
     if (!watched.masked || !watched.is_named()) continue;
     const bool told = touched_ && !unseen_.contains(watched.path);
     if (told && !touched_->contains(watched.path)) continue;
-    host::remove_mount_point_file(watched.path, launched_);
+    host::remove_mount_point_file(watched.path, launched_, built_);
   }
 }
 
@@ -900,12 +901,12 @@ std::optional<CeilingUse> Execution::ceiling_use() const {
       .denied_forks = asked.pids ? use.denied_forks : std::nullopt};
 }
 
-// Nothing where a command took our right to look away; the kernel's table still tells of a mask.
-std::optional<bool> Execution::was_replaced(const WatchedPath& watched,
-                                            host::PathSurveyor& surveyor) const {
-  const PathFact now = surveyor.look(watched.path);
-  if (watched.masked && mounts_ && now.error == EACCES) return std::nullopt;
-  return now.identity != watched.identity;
+// Whether the name alone does not tell: a command may have taken our right to look away, and a file
+// may have its name again without the mask, which went along with the first one (rename(2), then
+// link(2): the kernel counts no change of the mounts).
+bool Execution::only_table_tells(const WatchedPath& watched, const PathFact& now) const {
+  if (!watched.masked || !mounts_) return false;
+  return now.error == EACCES || (now.kind != PathKind::kDirectory && now.link_count > 1);
 }
 
 std::vector<std::string> Execution::lost_masks() const {
@@ -923,11 +924,12 @@ std::vector<std::string> Execution::replaced_masks() const {
   host::PathSurveyor surveyor;
   for (const WatchedPath& watched : run_.launch.watched) {
     if (!watched.is_named()) continue;  // a mask over nothing may move with the jail's own /tmp
-    const std::optional<bool> replaced = was_replaced(watched, surveyor);
-    if (!replaced && !lost) lost = lost_masks();
+    const PathFact now = surveyor.look(watched.path);
+    if (!lost && only_table_tells(watched, now)) lost = lost_masks();
     const bool gone = watched.masked && lost &&
                       std::binary_search(lost->begin(), lost->end(), watched.path.str());
-    if (gone || replaced.value_or(false)) {
+    const bool hidden = watched.masked && mounts_ && now.error == EACCES;
+    if (gone || (!hidden && now.identity != watched.identity)) {
       skips.push_back("mounts: protected " + watched.path.str() + " was replaced during the run");
     }
   }

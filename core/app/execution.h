@@ -164,8 +164,7 @@ class Execution {
   void explain_child_failure(OutcomeFacts& facts) const;
   [[nodiscard]] WitnessedRun witnessed_run() const;
   [[nodiscard]] std::optional<CeilingUse> ceiling_use() const;
-  [[nodiscard]] std::optional<bool> was_replaced(const WatchedPath& watched,
-                                                 host::PathSurveyor& surveyor) const;
+  [[nodiscard]] bool only_table_tells(const WatchedPath& watched, const PathFact& now) const;
   [[nodiscard]] std::vector<std::string> lost_masks() const;
   [[nodiscard]] std::vector<std::string> replaced_masks() const;
 
@@ -216,6 +215,7 @@ class Execution {
   std::string refused_commit_;
   std::string no_jail_;  // what stage 2 reported from is not the jail that was planned: why
   timespec launched_{};  // no file of the launcher's is older
+  std::optional<timespec> built_;                  // nor younger: stage 2 was heard of
   std::optional<host::NameWatch> names_;           // from before the start to the commit
   std::optional<std::set<AbsolutePath>> touched_;  // what they told; nullopt: nobody watched
   std::set<AbsolutePath> unseen_;                  // what they could not tell of

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -147,8 +148,11 @@ NameWatch::Watched NameWatch::watch_directory(const AbsolutePath& path) const {
   const int watch = ::inotify_add_watch(queue_.get(), name.c_str(), kEvents);
   if (watch >= 0) return {.watch = watch};
   const int error = errno;
+  // An owner may change it whatever its mode says now.
+  struct stat about {};
+  const bool owned = ::fstat(opened.handle.get(), &about) != 0 || about.st_uid == ::geteuid();
   const bool writable = ::faccessat(AT_FDCWD, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
-  return {.error = error, .writable = writable};
+  return {.error = error, .writable = owned || writable};
 }
 
 void NameWatch::note(int watch, const std::string& name) {

@@ -480,6 +480,24 @@ class ReplacedDuringTheRun(JailCase):
         self.assertIn(secret, self.assertSkips(run, "skip:mounts: protected"))
 
 
+    def test_a_mask_that_went_along_with_a_name_is_missed_where_the_name_came_back_without_it(self):
+        secret, inner = self.file("ws/.env"), self.file("ws/sub/key")
+
+        def name():
+            os.rename(secret, self.path("ws/away"))
+            os.link(self.path("ws/away"), secret)
+
+        def directory():
+            os.rename(self.path("ws/sub"), self.path("ws/gone"))
+            os.mkdir(self.path("ws/sub"))
+            os.link(self.path("ws/gone/key"), inner)
+
+        for path, action in ((secret, name), (inner, directory)):
+            with self.subTest(path):
+                run = self.run_while(action, [path])
+                self.assertIn(path, self.assertSkips(run, "skip:mounts: protected"))
+
+
 class RebuiltNames(JailCase):
     def test_a_command_cannot_rebuild_the_name_of_what_is_protected(self):
         # D11: the directory above is pinned. More of that in test_pins.py.

@@ -308,6 +308,21 @@ class VanishedTest(JailCase):
                 self.assertEqual((self.launchers(helper), os.listdir(self.ws)), ([], ["kept"]))
                 os.unlink(self.path("fake/remove"))
 
+    def test_what_somebody_puts_there_while_a_jail_waits_stays(self):
+        """It looks like what bubblewrap makes, and is none of it: the mounts were made long before."""
+        secret = self.file("ws/.env")
+        with self.helper(base=self.policy(protected=[secret, self.kept])) as helper:
+            self.needs(helper, "bwrap")
+            self.settle(helper, helper.start(["/bin/true"]))
+            self.assertTrue(client.wait_until(lambda: client.waiting_jail(helper.pid), LIMIT))
+            time.sleep(0.1)
+            new = self.file("ws/new", text="")
+            os.chmod(new, 0o444)
+            os.rename(new, secret)
+            self.assertTrue(client.wait_until(lambda: not self.launchers(helper), LIMIT), "it is not let go")
+            helper.heartbeat()
+            self.assertEqual(sorted(os.listdir(self.ws)), [".env", "kept"])
+
     def launchers(self, helper):
         rows = client.process_table()
         return [pid for pid, row in rows.items() if row[0] == helper.pid and row[1] != "Z"]

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -28,7 +29,7 @@ class MountPointFileTest : public ::testing::Test {
   }
 
   [[nodiscard]] bool removed() const {
-    const bool said = remove_mount_point_file(AbsolutePath::parse(file_).value(), since_);
+    const bool said = remove_mount_point_file(AbsolutePath::parse(file_).value(), since_, until_);
     EXPECT_EQ(said, !fs::exists(fs::symlink_status(file_)));
     return said;
   }
@@ -41,13 +42,14 @@ class MountPointFileTest : public ::testing::Test {
   TemporaryDirectory directory_;
   std::string file_ = directory_ / "name";
   timespec since_ = file_time_now();
+  std::optional<timespec> until_;
 };
 
 TEST_F(MountPointFileTest, WhatALauncherMadeGoesAndNothingElseAppears) {
   make();
   EXPECT_TRUE(removed());
   EXPECT_EQ(entries(), 0U);
-  EXPECT_FALSE(remove_mount_point_file(AbsolutePath::parse(file_).value(), since_));
+  EXPECT_FALSE(remove_mount_point_file(AbsolutePath::parse(file_).value(), since_, until_));
 }
 
 TEST_F(MountPointFileTest, AFileOfAnotherModeStays) {
@@ -76,6 +78,15 @@ TEST_F(MountPointFileTest, AFileThatWasThereBeforeStays) {
   EXPECT_FALSE(removed());
 }
 
+TEST_F(MountPointFileTest, AFileThatCameAfterTheMountsStays) {
+  until_ = file_time_now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  make();
+  EXPECT_FALSE(removed());
+  until_ = file_time_now();
+  EXPECT_TRUE(removed());
+}
+
 TEST_F(MountPointFileTest, OtherKindsStay) {
   ASSERT_EQ(::mkdir(file_.c_str(), 0444), 0);
   EXPECT_FALSE(removed());
@@ -99,7 +110,8 @@ TEST_F(MountPointFileTest, NothingIsDoneThroughALinkOnTheWay) {
   make();
   const std::string link = directory_ / "link";
   ASSERT_EQ(::symlink(".", link.c_str()), 0);
-  EXPECT_FALSE(remove_mount_point_file(AbsolutePath::parse(link + "/name").value(), since_));
+  EXPECT_FALSE(
+      remove_mount_point_file(AbsolutePath::parse(link + "/name").value(), since_, until_));
   EXPECT_TRUE(fs::exists(file_));
 }
 

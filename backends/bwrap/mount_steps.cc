@@ -42,14 +42,14 @@ std::vector<bool> exposed_ones(const std::vector<MountOperation>& view, const Ru
   return exposed;
 }
 
-// Of these, the ones whose mount point bubblewrap finds on the host: a directory mounted right
-// inside a tree of the host's. Inside a mask or a tmpfs it has to make one.
+// Of these, the ones whose mount point bubblewrap finds on the host, right inside a tree of the
+// host's. Inside a mask or a tmpfs it has to make one.
 std::vector<std::size_t> linked_ones(const std::vector<MountOperation>& view,
                                      const std::vector<bool>& exposed, const RunMemo& memo) {
   std::vector<std::size_t> linked;
   const ViewReplay replay(view);
   for (std::size_t i = 0; i < view.size(); ++i) {
-    if (!exposed[i] || is_dropped(i, memo) || view[i].form == MountForm::kNullDevice) continue;
+    if (!exposed[i] || is_dropped(i, memo)) continue;
     const MountOperation* const around = replay.effective(view[i].region.parent());
     if (around != nullptr && is_host_backed(around->mount_class)) linked.push_back(i);
   }
@@ -101,6 +101,10 @@ std::vector<LentSource> lent_sources(const std::vector<MountOperation>& view, co
   return sources;
 }
 
+AbsolutePath link_target(const MountOperation& operation) {
+  return operation.form == MountForm::kNullDevice ? operation.region.parent() : operation.region;
+}
+
 MountSteps mount_steps(const std::vector<MountOperation>& view, const RunMemo& memo) {
   std::vector<bool> exposed = exposed_ones(view, memo);
   std::vector<std::size_t> linked = linked_ones(view, exposed, memo);
@@ -124,9 +128,10 @@ std::size_t further_arguments(const std::vector<MountOperation>& view, const Run
   const auto laid_aside =
       std::count_if(steps.exposed.begin(), steps.exposed.end(),
                     [&view](std::size_t index) { return is_bind(view[index].form); });
+  std::set<AbsolutePath> links;
+  for (const std::size_t index : steps.linked) links.insert(link_target(view[index]));
   return further + cover_options().size() +
-         kArgumentsOfBind * static_cast<std::size_t>(laid_aside) +
-         kArgumentsOfPlace * steps.linked.size();
+         kArgumentsOfBind * static_cast<std::size_t>(laid_aside) + kArgumentsOfPlace * links.size();
 }
 
 }  // namespace loom::bwrap

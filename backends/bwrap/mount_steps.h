@@ -31,12 +31,16 @@ struct MountSteps {
   // covered, with all sources laid aside: nothing of the host's but what the jail shows anyway can
   // be reached then. Empty where mounts are by name, and where "/" itself is such a region.
   std::vector<std::size_t> exposed;
-  // Those of `exposed` whose mount point is a directory that is on the host already. bubblewrap
-  // reaches it through a link of ours, and makes nothing where a link leads nowhere: what somebody
-  // removes while the jail is built does not come back as an empty directory. For a file it would
-  // make one all the same (creat(2) follows a link), so masks of files are not among them.
+  // Those of `exposed` whose mount point is on the host already. bubblewrap reaches it through a
+  // link of ours, and makes no directory where a link leads nowhere: what somebody removes while
+  // the jail is built does not come back.
   std::vector<std::size_t> linked;
 };
+
+// Where the link of such an operation leads: to its region, or, for the mask of a file, to the
+// directory that holds it, because creat(2) follows a link. One link serves all files of a
+// directory.
+[[nodiscard]] AbsolutePath link_target(const MountOperation& operation);
 
 [[nodiscard]] MountSteps mount_steps(const std::vector<MountOperation>& view, const RunMemo& memo);
 

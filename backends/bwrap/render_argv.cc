@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -136,9 +137,14 @@ class ExecutedView {
 
   // mkdir(2) makes nothing where a link that leads nowhere has the name already.
   void append_linked(std::size_t index) {
-    const LedPlace led = led_place((*view_)[index].region, index);
-    append({"--symlink", led.target, led.place});
-    append_exposed(index, led.place);
+    const MountOperation& operation = (*view_)[index];
+    const AbsolutePath target = link_target(operation);
+    const auto [known, fresh] = places_.try_emplace(target, led_place(target, index));
+    const LedPlace& led = known->second;
+    if (fresh) append({"--symlink", led.target, led.place});
+    const bool beside = operation.form == MountForm::kNullDevice;
+    append_exposed(index,
+                   beside ? led.place + "/" + std::string(operation.region.name()) : led.place);
   }
 
   // With an option that does not tolerate a missing source, bubblewrap would end
@@ -159,6 +165,7 @@ class ExecutedView {
   const RunMemo* memo_;
   MountSteps steps_;
   std::vector<int> numbers_;  // by index; -1: not given by handle
+  std::map<AbsolutePath, LedPlace> places_;
   Bytes options_;
 };
 

@@ -114,7 +114,7 @@ Admission<void> Execution::spawn(const ChildStreams& streams) {
     objects.emplace(run_.admitted->kernel_table(), run_.plan.view, std::move(run_.mounts),
                     run_.exec->allow);
   }
-  launched_ = host::file_time_now();
+  launched_ = host::earliest_birth_from_now();
   auto began = session_.start(run_.launch, streams, run_.id, objects ? &*objects : nullptr);
   if (!began && began.error().denial && began.error().denial->asked.empty()) {
     began.error().denial->asked = run_.command.argv.front();
@@ -446,7 +446,7 @@ void Execution::meet_command(pid_t sender) {
   if (auto pidfd = host::open_pidfd(sender)) command_.reset(*pidfd);
   command_pid_ = sender;
   if (run_.launch.image != ImageKind::kLauncher) return;
-  built_ = host::file_time_now();
+  built_ = host::latest_birth_until_now();
   if (host::shares_namespaces(sender, {.pids = run_.launch.jailed_pids,
                                        .network = run_.policy.network.blocks_direct()})) {
     no_jail_ = "the launcher made no namespaces of the jail's own";

@@ -53,9 +53,15 @@ bool is_launchers(int parent, const char* name, const Span& span) {
 
 }  // namespace
 
-timespec file_time_now() noexcept {
+timespec earliest_birth_from_now() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return now;
+}
+
+timespec latest_birth_until_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
   return now;
 }
 

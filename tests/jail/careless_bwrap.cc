@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -35,8 +36,17 @@ std::string as_target(const std::string& path) { return "/newroot" + path; }
 
 // Where such a link is; the path itself where there is none.
 std::string place_of(const std::vector<std::string>& words, const std::string& path) {
+  const std::size_t slash = path.rfind('/');
   for (std::size_t at = 0; at + 2 < words.size(); ++at) {
     if (words[at] == "--symlink" && words[at + 1] == as_target(path)) return words[at + 2];
+  }
+  // That of the directory above serves the mask of a file.
+  for (std::size_t at = 0; slash != std::string::npos && at + 2 < words.size(); ++at) {
+    const std::string place = words[at + 2] + path.substr(slash);
+    if (words[at] == "--symlink" && words[at + 1] == as_target(path.substr(0, slash)) &&
+        std::find(words.begin(), words.end(), place) != words.end()) {
+      return place;
+    }
   }
   return path;
 }
@@ -82,7 +92,8 @@ bool names(int argc, char** argv, const std::string& option) {
 }
 
 bool shows(int argc, char** argv, const std::string& path) {
-  return names(argc, argv, path) || names(argc, argv, as_target(path));
+  return names(argc, argv, path) || names(argc, argv, as_target(path)) ||
+         names(argc, argv, as_target(path.substr(0, path.rfind('/'))));
 }
 
 // Whether it is done, or there is nothing to exchange for this jail, which must name the first.

@@ -3,7 +3,9 @@
 namespace loom::host {
 
 // No launcher of another system mounts anything.
-timespec file_time_now() noexcept { return {}; }
+timespec earliest_birth_from_now() noexcept { return {}; }
+
+timespec latest_birth_until_now() noexcept { return {}; }
 
 bool remove_mount_point_file(const AbsolutePath&, const timespec&,
                              const std::optional<timespec>&) noexcept {

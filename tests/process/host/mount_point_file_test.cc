@@ -41,7 +41,7 @@ class MountPointFileTest : public ::testing::Test {
 
   TemporaryDirectory directory_;
   std::string file_ = directory_ / "name";
-  timespec since_ = file_time_now();
+  timespec since_ = earliest_birth_from_now();
   std::optional<timespec> until_;
 };
 
@@ -74,16 +74,25 @@ TEST_F(MountPointFileTest, AFileWithAnotherNameStays) {
 TEST_F(MountPointFileTest, AFileThatWasThereBeforeStays) {
   make();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // two ticks of that clock
-  since_ = file_time_now();
+  since_ = earliest_birth_from_now();
   EXPECT_FALSE(removed());
 }
 
+TEST_F(MountPointFileTest, BetweenTheTwoClocksLiesEveryFileThatWasMadeThere) {
+  for (int i = 0; i < 200; ++i) {
+    since_ = earliest_birth_from_now();
+    make();
+    until_ = latest_birth_until_now();
+    EXPECT_TRUE(removed()) << i;
+  }
+}
+
 TEST_F(MountPointFileTest, AFileThatCameAfterTheMountsStays) {
-  until_ = file_time_now();
+  until_ = latest_birth_until_now();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   make();
   EXPECT_FALSE(removed());
-  until_ = file_time_now();
+  until_ = latest_birth_until_now();
   EXPECT_TRUE(removed());
 }
 

@@ -7,10 +7,11 @@
 
 namespace loom::host {
 
-// No file that is made from now on has an earlier birth: files are dated by a clock that stands still
-// for some milliseconds at a time.
+// No file that is made from now on has an earlier birth: files are dated by a clock that stands
+// still for some milliseconds at a time.
 [[nodiscard]] timespec earliest_birth_from_now() noexcept;
-// No file that was made until now has a later one: since Linux 6.13 some are dated by a finer clock.
+// No file that was made until now has a later one: since Linux 6.13 some are dated by a finer
+// clock.
 [[nodiscard]] timespec latest_birth_until_now() noexcept;
 
 // Removes what a launcher left on the host where a file vanished that it was about to mask.

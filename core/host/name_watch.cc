@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <iterator>
 #include <utility>
 
@@ -35,6 +37,25 @@ guard::Opened open_directory(const AbsolutePath& path) {
   auto handle = landing->mount_source();
   if (!handle) return {.handle = {}, .error = handle.error().sys_errno};
   return {.handle = std::move(*handle), .error = 0};
+}
+
+// Whether this user namespace has a number of its own for every user.
+bool tells_users_apart() {
+  std::ifstream map("/proc/self/uid_map");
+  std::uint64_t inside = 1;
+  std::uint64_t outside = 1;
+  std::uint64_t count = 0;
+  map >> inside >> outside >> count;
+  return inside == 0 && outside == 0 && count == ~std::uint32_t{0};
+}
+
+// Whose number the namespace does not know is shown as kOverflowUid, which may be ours as well.
+bool is_owned(int directory) {
+  constexpr uid_t kOverflowUid = 65'534;  // the kernel's default, and nobody's
+  struct stat about {};
+  if (::fstat(directory, &about) != 0) return true;
+  if (about.st_uid != ::geteuid()) return false;
+  return about.st_uid != kOverflowUid || tells_users_apart();
 }
 
 }  // namespace
@@ -149,8 +170,7 @@ NameWatch::Watched NameWatch::watch_directory(const AbsolutePath& path) const {
   if (watch >= 0) return {.watch = watch};
   const int error = errno;
   // An owner may change it whatever its mode says now.
-  struct stat about {};
-  const bool owned = ::fstat(opened.handle.get(), &about) != 0 || about.st_uid == ::geteuid();
+  const bool owned = is_owned(opened.handle.get());
   const bool writable = ::faccessat(AT_FDCWD, name.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
   return {.error = error, .writable = owned || writable};
 }

@@ -33,10 +33,6 @@ constexpr std::chrono::milliseconds kCommitPause{1};
 // How often, and how long apart, a group is tried that nobody will wait for later.
 constexpr int kDropTries = 40;
 constexpr std::chrono::milliseconds kDropPause{5};
-// How long the broker waits for an answer while a scratch is removed, and, in all, for the exit:
-// slow cleanup must not delay that (docs/wire.md 6.3).
-constexpr std::chrono::milliseconds kRemovalPiece{20};
-constexpr std::chrono::milliseconds kRemovalMoment{200};
 
 struct PipeEnds {
   UniqueFd ours;
@@ -171,7 +167,7 @@ Admission<void> Execution::launch() {
   report_pipe_ = std::move(report.ours);
   control_ = std::move(control.host);
   // The scheduler leaves the launcher where we spawned it, and wakes us up there: what we do now,
-  // it waits for. Stage 2 is waited for by nobody.
+  // or a moment later, it waits for. Stage 2 is waited for by nobody.
   if (!has_stage2) LOOM_TRY_VOID(complete());
   in_place_ = run_.launch.image != ImageKind::kLauncher;
   if (run_.launch.observe_ms == 0) return {};
@@ -240,7 +236,7 @@ void Execution::arm_setup_clock() {
 
 Execution::~Execution() {
   for (const auto& timer : {climb_timer_, wall_timer_, drain_timer_, commit_timer_, setup_timer_,
-                            release_timer_, removal_timer_, observe_timer_}) {
+                            release_timer_, removal_timer_, observe_timer_, look_timer_}) {
     if (timer) loop_.cancel(*timer);
   }
   if (run_.made && result_) loop_.forget(run_.made->answer_fd());
@@ -251,11 +247,11 @@ Execution::~Execution() {
   if (run_.made && !ended_) loop_.forget(run_.made->end_fd());
   if (names_watched_) loop_.forget(names_->fd());
   if (command_watched_) loop_.forget(command_.get());
-  if (child_.pid > 0 && !ended_ && !let_go_) {
+  if (child_.pid > 0 && (!ended_ || leaving_) && !let_go_) {
     sweep_observed();
     ::kill(-child_.pid, SIGKILL);
-    ::waitpid(child_.pid, nullptr, 0);
-    session_.backend().finish();
+    ::waitpid(child_.pid, nullptr, leaving_ ? WNOHANG : 0);
+    if (!finished_) session_.backend().finish();
   }
   drop_group();
 }
@@ -293,7 +289,7 @@ bool Execution::pump_once(Pump& pump) {
   if (pump_around_memory(pump)) return true;
   std::array<std::byte, kMaxOutputChunk> buffer;
   const ssize_t got = ::read(pump.pipe.get(), buffer.data(), buffer.size());
-  if (got < 0 && would_block(errno)) return false;
+  if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return false;
   if (got <= 0) {
     close_output(pump.stream);
     finish_when_drained();
@@ -453,17 +449,26 @@ void Execution::meet_command(pid_t sender) {
     return refuse_commit(no_jail_);
   }
   if (run_.launch.jailed_pids) {
-    if (const auto row = host::read_process(sender)) init_pid_ = row->parent;
+    init_pid_ = parent_of_command();
     jail_init_ = init_pid_;
     if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
     if (run_.made && init_pidfd_) run_.made->meet_process_one(init_pidfd_.get());
     static_cast<void>(jail_outlives_us());
+    if (session_.kernel_tells_ends()) {
+      command_watch_ = host::ForeignEnd::watch(command_pid_, init_pid_);
+    }
   } else if (run_.made) {
     run_.made->meet_view_of(sender);
   }
   // Also where no mask is watched: the mounts then go with this descriptor, after the answer, and
   // not in the last exit of the jail, which the answer waits for.
   if (auto table = host::MountTable::open(sender)) mounts_.emplace(std::move(*table));
+}
+
+pid_t Execution::parent_of_command() const {
+  if (const auto parent = host::parent_of(command_.get())) return *parent;
+  const auto row = host::read_process(command_pid_);
+  return row ? row->parent : 0;
 }
 
 // Process 1 of the jail arms its own parent-death signal right after it forked stage 2; until it
@@ -582,40 +587,6 @@ void Execution::close_control() {
   control_.reset();
 }
 
-// The command's end is the run's, and the launcher learns of it from one of its processes by the
-// other. Where the kernel tells us how the command ended, nobody has to wait for them.
-void Execution::watch_command() {
-  if (!running_ || !command_ || !init_pidfd_ || ended_ || !session_.kernel_tells_ends()) return;
-  command_watched_ = true;
-  loop_.watch(command_.get(), kReadable, [this](short) { command_ended(); });
-}
-
-// What the command left behind is its first process' child by now, and may be slow to die; the
-// kernel tells of the command once all have.
-bool Execution::is_alone_in_jail() const {
-  const auto children = host::read_children(init_pid_);
-  return children && std::all_of(children->begin(), children->end(),
-                                 [this](std::int32_t child) { return child == command_pid_; });
-}
-
-void Execution::command_ended() {
-  loop_.forget(command_.get());
-  command_watched_ = false;
-  command_end_ = host::unreaped_exit_status(command_pid_, command_.get());
-  if (!command_end_ || ended_) return;
-  // A stop has words of its own for whom it ended.
-  if (cancel_.cancelled() || cancel_.timed_out() || !is_alone_in_jail()) return;
-  cut_short_ = true;
-  ::kill(-child_.pid, SIGKILL);
-}
-
-// The launcher may have been quicker.
-void Execution::learn_end() {
-  if (!cut_short_ || ended_->signal != SIGKILL) return;
-  // In the launcher's words: it exits with 128 and the signal.
-  ended_ = {.code = command_end_->code, .signal = 0};
-}
-
 // ---- stop ladder --------------------------------------------------------------------------------
 
 void Execution::note_cause(const std::string& cause) {
@@ -705,301 +676,6 @@ void Execution::sweep_observed() {
     const bool delivered = host::signal_process(row, SIGKILL);
     if (delivered && row.pid != child_.pid) swept_descendant_ = true;
   }
-}
-
-// ---- settling -----------------------------------------------------------------------------------
-
-bool Execution::lost_caretaker() const {
-  return run_.made && run_.made->needs_caretaker() && !run_.made->has_caretaker();
-}
-
-// Security: the locks on the placeholders ended with it. From now on another helper's run may
-// remove one, which detaches the mask that lies on it.
-void Execution::caretaker_ended() {
-  if (run_.made->has_caretaker()) return;  // as child_ended
-  loop_.forget(run_.made->end_fd());
-  const std::string cause = "the caretaker of absent protected paths was killed";
-  note_cause(cause);
-  if (control_ && !committed_) refuse_commit(cause);
-  kill_now();
-}
-
-void Execution::child_ended() {
-  if (ended_) return;
-  // Elsewhere than on Linux the end of any child wakes us up.
-  if (const auto ended = host::has_ended(child_.pidfd.get()); ended && !*ended) return;
-  if (ahead_) return lose_jail();
-  sweep_observed();
-  // Before the reaping: until then the process id, and with it the group's, cannot be another's.
-  ::kill(-child_.pid, SIGKILL);
-  // What left the process group did not leave the control group.
-  if (group_) group_->kill_all();
-  const auto status = host::reap_if_ended(child_.pidfd.get());
-  if (status && !*status) return;
-  ended_ = status ? **status : host::ExitStatus{.code = 127, .signal = 0};
-  if (!status) note_cause("wait: " + status.error().message);
-  lost_end_ = !status;
-  look_at_failed_launch();
-  loop_.forget(child_.pidfd.get());
-  if (run_.made) loop_.forget(run_.made->end_fd());
-  if (command_watched_) loop_.forget(command_.get());
-  command_watched_ = false;
-  cancel_.end();
-  for (auto* timer :
-       {&climb_timer_, &wall_timer_, &commit_timer_, &setup_timer_, &observe_timer_}) {
-    if (*timer) loop_.cancel(**timer);
-    timer->reset();
-  }
-  if (stdin_->fd() >= 0) loop_.forget(stdin_->fd());
-  stdin_->abandon();
-  pause_output(false);
-  if (init_pidfd_) loop_.watch(init_pidfd_.get(), kReadable, [this](short) { jail_ended(); });
-  drain_timer_ = loop_.at(std::chrono::steady_clock::now() + kDrainLimit, [this] {
-    drain_timer_.reset();
-    close_output(Stream::kStdout);
-    close_output(Stream::kStderr);
-    if (init_pidfd_) jail_ended();
-    if (!finished_) finish();
-  });
-  finish_when_drained();
-}
-
-// Process 1 ends when every other process of the jail has; its supervisor does not wait for that.
-void Execution::jail_ended() {
-  loop_.forget(init_pidfd_.get());
-  init_pidfd_.reset();
-  finish_when_drained();
-}
-
-void Execution::finish_when_drained() {
-  if (ended_ && !out_.pipe && !err_.pipe && !init_pidfd_) finish();
-}
-
-void Execution::finish() {
-  finished_ = true;
-  if (drain_timer_) loop_.cancel(*drain_timer_);
-  drain_timer_.reset();
-  learn_end();
-  // Whatever stage 2 still said lies in the pipe and the socket; nobody writes to them any more.
-  if (report_pipe_) read_report();
-  if (control_) read_control();
-  if (const auto completed = complete(); !completed) note_cause(completed.error().message);
-  result_ = make_result();
-  session_.backend().finish();
-  if (run_.made) return release_names();
-  report_exit();
-}
-
-// ---- what was made on the host ------------------------------------------------------------------
-
-// A run without names leaves nothing that a later one could adopt.
-std::string Execution::unreleased(const Error& error) const {
-  if (!run_.made->needs_caretaker()) return error.message;
-  return error.message + "; the next run with these paths removes them";
-}
-
-// The host is as it was before anybody hears that the run is over.
-void Execution::release_names() {
-  if (const auto asked = run_.made->ask_release(); !asked) {
-    return names_released({unreleased(asked.error())});
-  }
-  loop_.watch(run_.made->answer_fd(), kReadable, [this](short) { read_release(); });
-  release_timer_ = loop_.at(std::chrono::steady_clock::now() + host::kReleaseLimit, [this] {
-    release_timer_.reset();
-    loop_.forget(run_.made->answer_fd());
-    names_released({"the caretaker did not answer within 2 s"});
-  });
-}
-
-void Execution::read_release() {
-  const auto answer = run_.made->take_answer();
-  if (answer && !*answer) return;
-  loop_.forget(run_.made->answer_fd());
-  loop_.cancel(*release_timer_);
-  release_timer_.reset();
-  if (answer) return names_released(**answer);
-  names_released({unreleased(answer.error())});
-}
-
-void Execution::names_released(const std::vector<std::string>& problems) {
-  const bool named = run_.made->needs_caretaker();
-  for (const std::string& problem : problems) {
-    session_.log(LogLevel::kWarning,
-                 (named ? "what was made for absent protected paths may still be there: "
-                        : "what the run left behind may still be there: ") +
-                     problem);
-    add_unheld(named ? "placeholders" : "processes", problem);
-  }
-  if (!run_.scratch) return report_exit();
-  removal_ = run_.scratch->hand_over();
-  removal_end_ = std::chrono::steady_clock::now() + kRemovalMoment;
-  remove_scratch();
-}
-
-// What the caretaker has left of it: everything, if it was killed. A command may have left more
-// than can be removed at once: whoever takes the rest goes on after the exit.
-void Execution::remove_scratch() {
-  const auto now = std::chrono::steady_clock::now();
-  const bool ended = removal_->go_on(now + kRemovalPiece);
-  if (!ended && now < removal_end_) {
-    removal_timer_ = loop_.at(now, [this] {
-      removal_timer_.reset();
-      remove_scratch();
-    });
-    return;
-  }
-  for (const std::string& problem : removal_->problems("it is still being removed")) {
-    if (ended) {
-      session_.log(LogLevel::kWarning, "the private scratch may still be there: " + problem);
-    }
-    add_unheld("scratch", problem);
-  }
-  if (ended) removal_.reset();
-  report_exit();
-}
-
-void Execution::add_unheld(std::string_view what, const std::string& problem) {
-  std::vector<std::string>& entries = result_->enforcement;
-  entries.insert(std::find_if(entries.begin(), entries.end(), is_skip),
-                 "unheld:" + std::string(what) + "=" + one_line(problem));
-}
-
-void Execution::report_exit() {
-  ExecResult result = std::move(*result_);
-  result_.reset();
-  events_.on_exit(std::move(result));
-}
-
-WitnessedRun Execution::witnessed_run() const {
-  // A report from outside the planned jail is no witness of it.
-  WitnessedRun run{.report = no_jail_.empty() ? report_ : std::nullopt,
-                   .report_error = no_jail_.empty() ? report_error_ : no_jail_,
-                   .host_entries = start_entries_,
-                   .host_extras = host_extras_,
-                   .ceilings = ceilings_of(session_.facts(), run_.policy),
-                   .late_skips = run_.remarks};
-  if (confined_ && no_jail_.empty()) run.host_extras.push_back(exec_entry_);
-  run.ceilings.entered = group_.has_value();
-  if (!no_group_.empty()) run.ceilings.reason = no_group_;
-  if (!child_.failure || child_.failure->step == host::ChildStep::kExecute) {
-    for (const ChildLimit& limit : run_.launch.child_limits) {
-      run.host_entries.push_back(limit.applied_entry);
-    }
-  }
-  return run;
-}
-
-// Read while the group is still there.
-std::optional<CeilingUse> Execution::ceiling_use() const {
-  if (!group_) return std::nullopt;
-  const host::ControlGroupUse use = group_->use();
-  const Ceilings& asked = run_.launch.ceilings;
-  // What somebody else's ceiling did is not this policy's.
-  return CeilingUse{
-      .peak_memory_bytes = use.peak_memory_bytes,
-      .out_of_memory_kills = asked.memory_bytes ? use.out_of_memory_kills : std::nullopt,
-      .denied_forks = asked.pids ? use.denied_forks : std::nullopt};
-}
-
-// Whether the name alone does not tell: a command may have taken our right to look away, and a file
-// may have its name again without the mask, which went along with the first one (rename(2), then
-// link(2): the kernel counts no change of the mounts).
-bool Execution::only_table_tells(const WatchedPath& watched, const PathFact& now) const {
-  if (!watched.masked || !mounts_) return false;
-  return now.error == EACCES || (now.kind != PathKind::kDirectory && now.link_count > 1);
-}
-
-std::vector<std::string> Execution::lost_masks() const {
-  const auto now = mounts_->mount_points();
-  return now ? host::lost_mount_points(mount_points_, *now) : std::vector<std::string>();
-}
-
-// D23: a mask hides the object and the name of the launch. Who replaces the name from outside
-// detaches it.
-std::vector<std::string> Execution::replaced_masks() const {
-  std::vector<std::string> skips = missing_masks_;
-  if (!committed_ || run_.launch.watched.empty()) return skips;
-  std::optional<std::vector<std::string>> lost;
-  if (mounts_ && mounts_->has_changed()) lost = lost_masks();
-  host::PathSurveyor surveyor;
-  for (const WatchedPath& watched : run_.launch.watched) {
-    if (!watched.is_named()) continue;  // a mask over nothing may move with the jail's own /tmp
-    const PathFact now = surveyor.look(watched.path);
-    if (!lost && only_table_tells(watched, now)) lost = lost_masks();
-    const bool gone = watched.masked && lost &&
-                      std::binary_search(lost->begin(), lost->end(), watched.path.str());
-    const bool hidden = watched.masked && mounts_ && now.error == EACCES;
-    if (gone || (!hidden && now.identity != watched.identity)) {
-      skips.push_back("mounts: protected " + watched.path.str() + " was replaced during the run");
-    }
-  }
-  return skips;
-}
-
-// Without a stage 2 the host's own child takes its steps, and fails in the same words.
-void Execution::explain_child_failure(OutcomeFacts& facts) const {
-  if (child_.failure->step == host::ChildStep::kDirectory) {
-    facts.failure = ControlMessage{.kind = ControlKind::kFailed,
-                                   .step = Stage2Step::kDirectory,
-                                   .error = child_.failure->error,
-                                   .detail = run_.launch.cwd};
-  } else {
-    facts.host_exec_error = child_.failure->error;
-  }
-}
-
-OutcomeFacts Execution::outcome_facts() const {
-  OutcomeFacts facts{
-      .code = ended_->code,
-      .signal = ended_->signal,
-      .had_stage2 = run_.launch.report_number >= 0,
-      .lost_end = lost_end_,
-      .cpu_limited = run_.policy.limits.cpu_s.has_value(),
-      .file_limited = run_.policy.limits.fsize_bytes.has_value(),
-      .fork_braked = run_.exec.has_value() && is_fork_braked(session_.facts().os, report_),
-      .committed = committed_,
-      .running = running_,
-      .refused_commit = refused_commit_,
-      .refused_demand = refused_demand_,
-      .failure = failure_,
-      .host_exec_error = std::nullopt,
-      .command_signal = std::nullopt,
-      .cancelled = cancel_.cancelled(),
-      .timed_out = cancel_.timed_out(),
-      .use = ceiling_use(),
-      .first_cause = first_cause_};
-  if (child_.failure) explain_child_failure(facts);
-  if (in_place_) {
-    facts.command_signal = ended_->signal;
-  } else if (command_end_) {
-    facts.command_signal = command_end_->signal;
-  } else if (command_) {
-    const auto status = host::foreign_exit_status(command_.get());
-    if (status) session_.learn_that_kernel_tells_ends();
-    // Another end than the launcher's word is the main thread's alone.
-    if (status && status->code == ended_->code) facts.command_signal = status->signal;
-  }
-  return facts;
-}
-
-ExecResult Execution::make_result() {
-  const OutcomeFacts facts = outcome_facts();
-  WitnessedRun witnessed = witnessed_run();
-  for (std::string& skip : replaced_masks()) witnessed.late_skips.push_back(std::move(skip));
-  return {.code = ended_->code,
-          .signal = ended_->signal,
-          .stdout_bytes = out_.cap.forwarded(),
-          .stderr_bytes = err_.cap.forwarded(),
-          .stdout_truncated = out_.cap.truncated(),
-          .stderr_truncated = err_.cap.truncated(),
-          .enforcement = conclude(run_.audit, witnessed),
-          .degraded = session_.features().degraded,
-          .wall = std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now() - started_),
-          .timed_out = cancel_.timed_out(),
-          .cancelled = cancel_.cancelled(),
-          .outcome = describe_outcome(facts),
-          .use = facts.use,
-          .swept_descendant = swept_descendant_};
 }
 
 }  // namespace loom::app

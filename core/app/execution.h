@@ -34,8 +34,8 @@ namespace loom::app {
 inline constexpr Millis kDrainLimit{500};     // docs/wire.md 6.3
 inline constexpr Millis kSetupLimit{30'000};  // from the start to the commit, whatever wall_s says
 
-// What an execution tells its owner. Called from the event loop; on_exit is the last call and comes
-// once. None of them may destroy the execution: it is still on the stack.
+// What an execution tells its owner. Called from the event loop; on_exit is the last call but for
+// on_gone and comes once. None of them may destroy the execution: it is still on the stack.
 struct ExecutionEvents {
   std::function<void(Stream stream, ByteView data, std::uint64_t total, bool truncated)> on_output;
   // Optional. A flood's way around our memory: moves up to so many bytes out of the pipe, as
@@ -44,6 +44,9 @@ struct ExecutionEvents {
   std::function<void(Stream stream, std::size_t bytes, std::uint64_t total)> on_staged{};
   std::function<void()> on_stdin_room;  // after StdinAnswer::kWait: offer again
   std::function<void(ExecResult result)> on_exit;
+  // Optional, and then `on_exit` need not wait for the launcher's own processes, which have nothing
+  // more to do: where still_leaves() says so after it, the execution is kept until this is called.
+  std::function<void()> on_gone{};
 };
 
 // One run from its start to its result: pumps, stdin, prepare–report–commit, the stop ladder, the
@@ -87,6 +90,12 @@ class Execution {
   void close_output(Stream stream);
   // The run's control group, once it has ended: for whoever removes it after the answer.
   [[nodiscard]] std::optional<host::ControlGroup> take_group();
+  // After on_exit: the launcher's processes were told to end, and on_gone will tell that they have.
+  [[nodiscard]] bool still_leaves() const noexcept {
+    return leaving_ && (child_.pid > 0 || init_pidfd_);
+  }
+  // From here on nobody waits for their end.
+  void leave_behind() noexcept { let_go_ = true; }
   // What is left of the run's private scratch, once it has ended: likewise.
   [[nodiscard]] std::optional<host::ScratchRemoval> take_scratch();
 
@@ -119,6 +128,7 @@ class Execution {
   void read_control();
   void take_control(const host::ReceivedControl& received);
   void meet_command(pid_t sender);
+  [[nodiscard]] pid_t parent_of_command() const;
   void commit_when_ready();
   [[nodiscard]] bool demand_is_met();
   [[nodiscard]] bool jail_outlives_us();
@@ -131,7 +141,7 @@ class Execution {
   void refuse_commit(const std::string& cause);
   void close_control();
   void watch_command();
-  [[nodiscard]] bool is_alone_in_jail() const;
+  [[nodiscard]] bool may_answer_first() const;
   void command_ended();
   void learn_end();
   void drop_group();
@@ -149,6 +159,11 @@ class Execution {
   [[nodiscard]] bool lost_caretaker() const;
   void caretaker_ended();
   void child_ended();
+  void settle(host::ExitStatus end);
+  void drain();
+  void look_again_soon();
+  void launcher_ended();
+  void tell_if_gone();
   void jail_ended();
   void finish_when_drained();
   void finish();
@@ -208,8 +223,10 @@ class Execution {
   pid_t command_pid_ = 0;
   bool in_place_ = false;  // the child itself becomes the command
   bool command_watched_ = false;
+  std::optional<host::ForeignEnd> command_watch_;
   std::optional<host::ExitStatus> command_end_;  // its own, where the kernel told in time
-  bool cut_short_ = false;  // the command ended, and the launcher was not waited for
+  bool cut_short_ = false;  // the command ended, and the launcher was not asked for its end
+  bool leaving_ = false;    // and not waited for either
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::string refused_commit_;
@@ -246,6 +263,7 @@ class Execution {
   std::optional<host::ScratchRemoval> removal_;
   Instant removal_end_{};
   std::optional<host::EventLoop::TimerId> observe_timer_;
+  std::optional<host::EventLoop::TimerId> look_timer_;
 };
 
 }  // namespace loom::app

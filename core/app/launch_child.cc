@@ -39,10 +39,10 @@ int resource_number(ChildLimit::Resource resource) {
   return -1;
 }
 
-Result<void> add_memory_files(const LaunchSpec& launch, std::vector<UniqueFd>& owned,
-                              std::vector<host::FdMove>& moves) {
+Result<void> add_memory_files(const LaunchSpec& launch, host::MemoryFiles& files,
+                              std::vector<UniqueFd>& owned, std::vector<host::FdMove>& moves) {
   for (const MemoryFile& file : launch.memory_files) {
-    LOOM_TRY(UniqueFd memory, host::make_memory_file("loom", file.bytes));
+    LOOM_TRY(UniqueFd memory, files.lend("loom", file.bytes));
     moves.push_back({.from = memory.get(), .to = file.child_number});
     owned.push_back(std::move(memory));
   }
@@ -143,7 +143,7 @@ std::vector<std::string> command_candidates(const std::string& program, const st
 }
 
 Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStreams& streams,
-                                        const ImageHandles& images,
+                                        const ImageHandles& images, host::MemoryFiles& files,
                                         std::function<void(pid_t)> while_held) {
   host::SpawnRequest request;
   request.while_held = std::move(while_held);
@@ -164,7 +164,7 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
     return fail(ErrorCode::kBackend, "launch names a program that is not there");
   }
   std::vector<UniqueFd> owned;
-  LOOM_TRY_VOID(add_memory_files(launch, owned, request.moves));
+  LOOM_TRY_VOID(add_memory_files(launch, files, owned, request.moves));
   LOOM_TRY_VOID(add_handles(launch, images, owned, request.moves));
   add_streams(launch, streams, request.moves);
   if (launch.stdin_number != 0) {

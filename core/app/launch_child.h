@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "host/memory_file.h"
 #include "host/spawn.h"
 
 namespace loom::app {
@@ -43,13 +44,15 @@ struct ImageHandles {
   std::vector<host::PlainLimit> given_back{};
 };
 
-// Carries out one launch: makes its memory files, opens and lends its handles and spawns. A source
-// that is no longer what it was planned for (guard/reopen.h) is an error before anything starts.
-// For an image of kCommand the program is looked up along PATH of the launch's environment, in the
-// child. `while_held`: as SpawnRequest's; empty for a run without ceilings.
+// Carries out one launch: makes its memory files, or lends those of the last one, opens and lends
+// its handles and spawns. A source that is no longer what it was planned for (guard/reopen.h) is an
+// error before anything starts. For an image of kCommand the program is looked up along PATH of the
+// launch's environment, in the child. `while_held`: as SpawnRequest's; empty for a run without
+// ceilings.
 [[nodiscard]] Result<host::SpawnedChild> launch_child(const LaunchSpec& launch,
                                                       const ChildStreams& streams,
                                                       const ImageHandles& images,
+                                                      host::MemoryFiles& files,
                                                       std::function<void(pid_t)> while_held = {});
 
 // Where `program` may lie: itself when it has a slash (made absolute by `cwd`), else one path for

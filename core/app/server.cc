@@ -27,6 +27,8 @@ constexpr std::chrono::milliseconds kAskPause{100};
 // After an execution, and after the hello: how long nothing is asked for before a jail is made.
 constexpr std::chrono::milliseconds kWarmPause{2};
 constexpr std::chrono::milliseconds kLastWait{1'000};
+// How many ended jails may still be waited for before the next answer waits for its own.
+constexpr std::size_t kMaxLeaving = 8;
 constexpr std::uint64_t kWarmId = 0;       // of the control group: exec-0-<pid>
 constexpr std::uint32_t kWarmVersion = 2;  // of policies: the last one without an exec table
 
@@ -171,6 +173,9 @@ Admission<void> Server::start(RunRequest request) {
 }
 
 ExecutionEvents Server::events_of(std::uint64_t id) {
+  const std::uint64_t number = ++jails_;
+  std::function<void()> on_gone;
+  if (dropped_.size() < kMaxLeaving) on_gone = [this, number] { jail_gone(number); };
   return {.on_output =
               [this, id](Stream stream, ByteView data, std::uint64_t total, bool truncated) {
                 send(encode_exec_out_frame(id, stream, data, total, truncated));
@@ -181,14 +186,21 @@ ExecutionEvents Server::events_of(std::uint64_t id) {
                 send_staged(split_exec_out_frame(id, stream, bytes, total), bytes);
               },
           .on_stdin_room = [this] { conversation_.stdin_has_room(); },
-          .on_exit = [this, id](const ExecResult& result) { execution_ended(id, result); }};
+          .on_exit = [this, id,
+                      number](const ExecResult& result) { execution_ended(id, number, result); },
+          .on_gone = std::move(on_gone)};
 }
 
-void Server::execution_ended(std::uint64_t id, const ExecResult& result) {
-  finished_ = std::move(execution_);
+void Server::execution_ended(std::uint64_t id, std::uint64_t number, const ExecResult& result) {
+  std::unique_ptr<Execution> ended = std::move(execution_);
   conversation_.send_exit(id, result);
-  if (auto group = finished_->take_group()) removals_.add(std::move(*group));
-  if (auto scratch = finished_->take_scratch()) scratches_.add(std::move(*scratch));
+  if (auto group = ended->take_group()) removals_.add(std::move(*group));
+  if (auto scratch = ended->take_scratch()) scratches_.add(std::move(*scratch));
+  if (ended->still_leaves()) {
+    dropped_.emplace(number, std::move(ended));
+  } else {
+    finished_ = std::move(ended);
+  }
   conversation_.stdin_has_room();
   warm_up_soon();
 }
@@ -221,7 +233,7 @@ void Server::warm_up() {
   if (!mounts || !grounds) return;
   auto run = prepare_run(session_, std::move(request));
   if (!run) return;
-  const std::uint64_t number = ++warm_jails_;
+  const std::uint64_t number = ++jails_;
   auto ahead = Execution::start_ahead(loop_, session_, std::move(*grounds), std::move(*run),
                                       [this, number] { warm_lost(number); });
   if (!ahead) return;
@@ -256,12 +268,21 @@ void Server::warm_lost(std::uint64_t number) {
   dropped_.erase(found);
 }
 
+// The pause may have been over before.
+void Server::jail_gone(std::uint64_t number) {
+  warm_lost(number);
+  if (!execution_ && !ahead_) warm_up_soon();
+}
+
 // What SIGKILL does not end in time is left behind.
 void Server::leave_dropped_behind() {
   if (dropped_.empty() || leaving_timer_) return;
   leaving_timer_ = loop_.at(std::chrono::steady_clock::now() + kLastWait, [this] {
     leaving_timer_.reset();
-    for (auto& [number, jail] : dropped_) finished_jails_.push_back(std::move(jail));
+    for (auto& [number, jail] : dropped_) {
+      jail->leave_behind();
+      finished_jails_.push_back(std::move(jail));
+    }
     dropped_.clear();
   });
 }

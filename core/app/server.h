@@ -53,13 +53,14 @@ class Server final : private ConversationActions {
   void settle_backpressure();
   void input_is_ready();
   void look_for_hang_up();
-  void execution_ended(std::uint64_t id, const ExecResult& result);
+  void execution_ended(std::uint64_t id, std::uint64_t number, const ExecResult& result);
   [[nodiscard]] ExecutionEvents events_of(std::uint64_t id);
   void warm_up_soon();
   void warm_up();
   [[nodiscard]] std::unique_ptr<Execution> take_warm();
   void drop_warm();
   void warm_lost(std::uint64_t number);
+  void jail_gone(std::uint64_t number);
   void leave_dropped_behind();
 
   Session& session_;
@@ -81,7 +82,7 @@ class Server final : private ConversationActions {
   std::optional<host::EventLoop::TimerId> leaving_timer_;
   std::unique_ptr<Execution> ahead_;  // a jail that waits for a command
   std::uint64_t ahead_number_ = 0;
-  std::uint64_t warm_jails_ = 0;  // made so far
+  std::uint64_t jails_ = 0;  // made so far
   // While there is one. Not the session's: the kernel tells each open file of a change once.
   std::optional<host::MountTable> watched_mounts_;
   std::map<std::uint64_t, std::unique_ptr<Execution>> dropped_;  // told to end, by number

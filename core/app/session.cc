@@ -305,8 +305,8 @@ Result<std::int32_t> Session::spawn(const LaunchSpec& launch) {
   if (launch.ceilings != Ceilings{} && !groups_.path.empty()) {
     while_held = [this](pid_t child) { enter_group(*pending_, child); };
   }
-  LOOM_TRY(pending_->child,
-           launch_child(launch, *pending_->streams, images(), std::move(while_held)));
+  LOOM_TRY(pending_->child, launch_child(launch, *pending_->streams, images(), memory_files_,
+                                         std::move(while_held)));
   return static_cast<std::int32_t>(pending_->child->pid);
 }
 
@@ -335,7 +335,7 @@ Result<TrialResult> Session::try_launch(const LaunchSpec& launch, std::uint32_t 
                              .err = write_end.get(),
                              .report = nothing.get(),
                              .control = nothing.get()};
-  LOOM_TRY(const host::SpawnedChild child, launch_child(launch, streams, images()));
+  LOOM_TRY(const host::SpawnedChild child, launch_child(launch, streams, images(), memory_files_));
   write_end.reset();
   if (child.failure) return not_executed(child, launch);
   constexpr std::uint32_t kLongestTrial = 60'000;

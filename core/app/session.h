@@ -15,6 +15,7 @@
 #include "host/control_group.h"
 #include "host/control_group_base.h"
 #include "host/installation.h"
+#include "host/memory_file.h"
 #include "host/name_watch.h"
 #include "host/own_limits.h"
 #include "host/own_mounts.h"
@@ -174,6 +175,7 @@ class Session final : public HostServices {
   Survey survey_;
   PlannedLaunches planned_launches_;
   host::NameQueues name_queues_;
+  host::MemoryFiles memory_files_;  // of the last launch
   std::shared_ptr<host::Caretaker> caretaker_;
   guard::LinkerNames linkers_;
   std::vector<AbsolutePath> written_before_;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <loom/unique_fd.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -29,8 +30,11 @@ namespace {
 struct PidfdInfo {
   std::uint64_t mask;
   std::uint64_t cgroup_id;
-  std::array<std::uint32_t, 11> ids;  // pid, tgid, ppid and the user and group ids
-  std::int32_t exit_code;             // as waitpid's status
+  std::uint32_t pid;
+  std::uint32_t thread_group;
+  std::uint32_t parent;
+  std::array<std::uint32_t, 8> ids;  // of user and group
+  std::int32_t exit_code;            // as waitpid's status
 };
 static_assert(sizeof(PidfdInfo) == 64);
 
@@ -44,25 +48,44 @@ ExitStatus from_wait_status(int status) noexcept {
   return ExitStatus{.code = WEXITSTATUS(status), .signal = 0};
 }
 
-// The exit code in a line of /proc/<pid>/stat, as waitpid's status; nothing while the process runs.
-std::optional<int> status_of_zombie(const std::string& file) {
+// What a line of /proc/<pid>/stat says of a process that has ended.
+struct ZombieLine {
+  int status = 0;      // as waitpid's
+  bool known = false;  // the kernel says more than the 0 that it shows whoever may not trace
+};
+
+// Nothing while the process runs, and once it is reaped.
+std::optional<ZombieLine> read_zombie_line(int stat) {
+  // proc_pid_stat(5), counted from 1. Since Linux 5.16 a process that waits, or has ended, has a
+  // wait channel of 1, for whoever may trace it.
   constexpr int kState = 3;
+  constexpr int kWaitChannel = 35;
   constexpr int kExitCode = 52;
   std::array<char, 2'048> buffer;
-  const UniqueFd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  const ssize_t got = opened ? ::read(opened.get(), buffer.data(), buffer.size()) : 0;
+  const ssize_t got = ::pread(stat, buffer.data(), buffer.size(), 0);
   if (got <= 0) return std::nullopt;
   std::string_view rest(buffer.data(), static_cast<std::size_t>(got));
   // A program may call itself anything.
   rest.remove_prefix(std::min(rest.rfind(')') + 2, rest.size()));
   if (!rest.starts_with("Z ")) return std::nullopt;
+  ZombieLine line;
   for (int field = kState; field < kExitCode; ++field) {
+    if (field == kWaitChannel) line.known = rest.starts_with("1 ");
     rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + 1);
     if (rest.empty()) return std::nullopt;
   }
-  int status = 0;
-  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), status);
-  return read.ec == std::errc() ? std::optional(status) : std::nullopt;
+  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), line.status);
+  return read.ec == std::errc() ? std::optional(line) : std::nullopt;
+}
+
+bool is_reaped(int pidfd) {
+  return ::syscall(SYS_pidfd_send_signal, pidfd, 0, nullptr, 0u) != 0 && errno != EPERM;
+}
+
+// The kernel shows 0 to whoever may not trace the process, as it shows no namespaces then.
+bool shows_exit_code(int process) {
+  struct stat namespaces {};
+  return ::fstatat(process, "ns/user", &namespaces, 0) == 0;
 }
 
 // As waitid(2); process 0 while the one behind `pidfd` runs.
@@ -103,16 +126,56 @@ std::optional<ExitStatus> foreign_exit_status(int pidfd) {
   return from_wait_status(info.exit_code);
 }
 
-std::optional<ExitStatus> unreaped_exit_status(int pid, int pidfd) {
-  const std::string directory = "/proc/" + std::to_string(pid);
-  // The kernel shows 0 to whoever may not trace the process, as it shows no namespaces then.
-  struct stat namespaces {};
-  if (::stat((directory + "/ns/user").c_str(), &namespaces) != 0) return std::nullopt;
-  const auto status = status_of_zombie(directory + "/stat");
-  // It has not been reaped, so what was read is its own.
-  const bool still = ::syscall(SYS_pidfd_send_signal, pidfd, 0, nullptr, 0u) == 0;
-  if (!status || (!still && errno != EPERM)) return std::nullopt;
-  return from_wait_status(*status);
+std::optional<int> parent_of(int pidfd) {
+  PidfdInfo info{};
+  if (::ioctl(pidfd, kGetInfo, &info) != 0 || info.parent == 0) return std::nullopt;
+  return static_cast<int>(info.parent);
+}
+
+std::optional<ForeignEnd> ForeignEnd::watch(int pid, int parent) {
+  const std::string number = std::to_string(parent);
+  const std::string siblings = "/proc/" + number + "/task/" + number + "/children";
+  ForeignEnd end;
+  end.pid_ = pid;
+  end.directory_.reset(
+      ::open(("/proc/" + std::to_string(pid)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!end.directory_ || !shows_exit_code(end.directory_.get())) return std::nullopt;
+  end.stat_.reset(::openat(end.directory_.get(), "stat", O_RDONLY | O_CLOEXEC));
+  end.siblings_.reset(::open(siblings.c_str(), O_RDONLY | O_CLOEXEC));
+  // A /proc of another pid namespace than ours, say, has other processes of these numbers.
+  if (!end.stat_ || !end.siblings_ || !end.is_named_alone()) return std::nullopt;
+  return end;
+}
+
+std::optional<ExitStatus> ForeignEnd::status(int pidfd) const {
+  const auto line = read_zombie_line(stat_.get());
+  // Of one that is being reaped the line says what its main thread said.
+  if (!line || is_reaped(pidfd)) return std::nullopt;
+  const bool known = line->status != 0 || line->known || shows_exit_code(directory_.get());
+  return known ? std::optional(from_wait_status(line->status)) : std::nullopt;
+}
+
+bool ForeignEnd::is_named_alone() const {
+  std::array<char, 64> buffer;
+  const ssize_t got = ::pread(siblings_.get(), buffer.data(), buffer.size(), 0);
+  return got > 0 && std::string_view(buffer.data(), static_cast<std::size_t>(got)) ==
+                        std::to_string(pid_) + " ";
+}
+
+bool ForeignEnd::left_nobody(int pidfd) const {
+  // The list leaves somebody out if one that it has named already is reaped while it is read
+  // (proc_pid_task_children(5)). An empty one has named nobody.
+  for (int tries = 0; tries < 2; ++tries) {
+    char byte = 0;
+    const ssize_t got = ::pread(siblings_.get(), &byte, 1, 0);
+    if (got == 0 || (got < 0 && errno == ESRCH)) return true;
+    if (!is_named_alone()) continue;
+    // Not reaped it is while it runs, too.
+    pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
+    if (::poll(&end, 1, 0) != 1) return false;
+    if (!is_reaped(pidfd)) return true;
+  }
+  return false;
 }
 
 Result<int> open_pidfd(int pid) {

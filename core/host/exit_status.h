@@ -1,6 +1,7 @@
 #pragma once
 
 #include <loom/result.h>
+#include <loom/unique_fd.h>
 
 #include <optional>
 
@@ -27,10 +28,32 @@ struct ExitStatus {
 // and nothing before its own parent has reaped it: a pidfd that polls readable may be too early.
 [[nodiscard]] std::optional<ExitStatus> foreign_exit_status(int pidfd);
 
-// How a process that is not our child ended, as its parent will learn it, while that has not reaped
-// it yet (the last field of proc_pid_stat(5); the whole process' since kernel 5.17). Nothing when
-// it was reaped, when a thread of it lives, or when we may not know. `pid` is that of `pidfd`.
-[[nodiscard]] std::optional<ExitStatus> unreaped_exit_status(int pid, int pidfd);
+// How a process that is not our child ends, and whether its parent has other children then. What
+// that is read from is opened while the process lives: its end wakes up its parent, too, and who
+// has to open a file first comes too late for what the reaping takes away.
+class ForeignEnd {
+ public:
+  // `pid`, which is its parent's only child, cannot end meanwhile (it waits for us). Nothing where
+  // its end would not be told to us.
+  [[nodiscard]] static std::optional<ForeignEnd> watch(int pid, int parent);
+  // Once `pidfd`, the process', is readable: how it ended, as its parent will learn it (the last
+  // field of proc_pid_stat(5); the whole process' since kernel 5.17). Nothing when it was reaped.
+  [[nodiscard]] std::optional<ExitStatus> status(int pidfd) const;
+  // Whether it has ended, too, and its parent has no other child.
+  [[nodiscard]] bool left_nobody(int pidfd) const;
+
+ private:
+  [[nodiscard]] bool is_named_alone() const;
+
+  int pid_ = 0;
+  UniqueFd directory_;  // /proc/<pid>
+  UniqueFd stat_;
+  UniqueFd siblings_;
+};
+
+// The parent of the process behind `pidfd`, of whatever kinship (PIDFD_GET_INFO, kernel 6.13).
+// Nothing where the kernel does not say, and when the process is gone.
+[[nodiscard]] std::optional<int> parent_of(int pidfd);
 
 // A pidfd for a process that cannot end meanwhile (it waits for us); close-on-exec, the caller's.
 // Outside of Linux only for our own children (kUnsupported otherwise, also for the sender 0 that a

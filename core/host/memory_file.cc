@@ -95,6 +95,23 @@ Result<UniqueFd> make_memory_file(const char* name, ByteView bytes) {
   return file;
 }
 
+Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
+  for (const Kept& kept : kept_) {
+    if (!kept.file || as_text(kept.bytes) != as_text(bytes)) continue;
+    const std::string path = "/proc/self/fd/" + std::to_string(kept.file.get());
+    if (UniqueFd again{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}) return again;
+  }
+  LOOM_TRY(UniqueFd made, make_memory_file(name, bytes));
+  if (bytes.size() > kMaxKeptBytes) return made;
+  // Who is lent a file later gets an open file of its own, with an offset of its own.
+  const int copy = ::fcntl(made.get(), F_DUPFD_CLOEXEC, 0);
+  if (copy >= 0) {
+    kept_[oldest_] = {.bytes = Bytes(bytes.begin(), bytes.end()), .file = UniqueFd(copy)};
+    oldest_ = (oldest_ + 1) % kept_.size();
+  }
+  return made;
+}
+
 Result<UniqueFd> make_executable_copy(const char* name, int file, std::size_t max_bytes) {
   LOOM_TRY(UniqueFd copy, create(name, Use::kProgram));
   LOOM_TRY_VOID(copy_contents(file, copy.get(), name, max_bytes));

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "host/errno_text.h"
 #include "host/exit_status.h"
@@ -169,16 +170,31 @@ Result<std::vector<std::int32_t>> read_children(std::int32_t pid) {
   }
 }
 
+namespace {
+
+// Nothing where it cannot be seen.
+using NamespaceIdentity = std::optional<std::pair<dev_t, ino_t>>;
+
+NamespaceIdentity namespace_of(const std::string& process, const char* kind) {
+  struct stat status {};
+  if (::stat(("/proc/" + process + "/ns/" + kind).c_str(), &status) != 0) return std::nullopt;
+  return std::pair(status.st_dev, status.st_ino);
+}
+
+}  // namespace
+
 bool shares_namespaces(std::int32_t pid, NamespaceKinds kinds) {
-  const auto same = [pid](const char* kind) {
-    struct stat ours {};
-    struct stat theirs {};
-    const std::string own = std::string("/proc/self/ns/") + kind;
-    const std::string other = "/proc/" + std::to_string(pid) + "/ns/" + kind;
-    return ::stat(own.c_str(), &ours) == 0 && ::stat(other.c_str(), &theirs) == 0 &&
-           ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+  static NamespaceIdentity mounts;
+  static NamespaceIdentity pids;
+  static NamespaceIdentity network;
+  const std::string process = std::to_string(pid);
+  const auto same = [&process](NamespaceIdentity& ours, const char* kind) {
+    // We never leave ours, and looking costs as much as looking at theirs.
+    if (!ours) ours = namespace_of("self", kind);
+    return ours && namespace_of(process, kind) == ours;
   };
-  return same("mnt") || (kinds.pids && same("pid")) || (kinds.network && same("net"));
+  return same(mounts, "mnt") || (kinds.pids && same(pids, "pid")) ||
+         (kinds.network && same(network, "net"));
 }
 
 UniqueFd open_process(const ProcessRow& row) noexcept {

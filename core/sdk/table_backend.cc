@@ -75,7 +75,7 @@ loom_status serve_spawn(void* ctx, loom_view launch, std::int32_t* pid,
     const Lender& lender = *static_cast<const Lender*>(ctx);
     const ByteView bytes = boundary::bytes_of(launch);
     // The same bytes are the same launch, and a large one takes long to read.
-    if (lender.launch != nullptr && std::ranges::equal(bytes, lender.encoded)) {
+    if (lender.launch != nullptr && as_text(bytes) == as_text(lender.encoded)) {
       LOOM_TRY(*pid, lender.host->spawn(*lender.launch));
       return {};
     }

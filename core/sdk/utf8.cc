@@ -62,8 +62,16 @@ void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
+// Neither UTF-8 to check nor anything to escape, which is nearly everything that passes here.
+bool is_plain(std::string_view text, std::string_view also) {
+  const auto printable = [](char c) { return c >= 0x20 && c < 0x7F; };
+  return std::all_of(text.begin(), text.end(), printable) &&
+         (also.empty() || text.find_first_of(also) == std::string_view::npos);
+}
+
 // `out` never grows past `max_bytes`; where it was cut an ellipsis stands.
 std::string escape(std::string_view text, std::size_t max_bytes, std::string_view also) {
+  if (text.size() <= max_bytes && is_plain(text, also)) return std::string(text);
   std::string out;
   std::size_t cut = 0;  // the longest prefix that leaves room for the ellipsis
   while (!text.empty()) {

@@ -44,6 +44,35 @@ Bytes start_body(const std::vector<std::string>& argv, const std::string& cwd) {
   return body.take();
 }
 
+Bytes framed(std::uint64_t id, std::string_view kind, ByteView body) {
+  ValueWriter frame;
+  frame.map(4);
+  frame.text("v");
+  frame.number(1);
+  frame.text("id");
+  frame.number(id);
+  frame.text("kind");
+  frame.text(kind);
+  frame.text("body");
+  frame.encoded(body);
+  const std::size_t size = frame.bytes().size();
+  Bytes out;
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(size >> shift));
+  out.insert(out.end(), frame.bytes().begin(), frame.bytes().end());
+  return out;
+}
+
+Frame decoded(Bytes payload) {
+  auto frame = decode_frame(std::move(payload));
+  LOOM_CHECK(frame.has_value());
+  return std::move(*frame);
+}
+
+bool says_success(const Frame& exit) {
+  const Value& code = *exit.body.find("code");
+  return code.is(Value::Kind::kUnsigned) && code.unsigned_number == 0;
+}
+
 ChildProcess start_helper(const std::string& helper, const Policy& policy,
                           std::vector<std::string> flags) {
   flags.insert(flags.begin(), helper);
@@ -96,8 +125,7 @@ Broker::Heard Broker::read_to_exit() {
     const Frame frame = read_frame();
     LOOM_CHECK(frame.kind != "error");
     if (frame.kind == "exec_exit") {
-      const Value& code = *frame.body.find("code");
-      heard.ended_well = code.is(Value::Kind::kUnsigned) && code.unsigned_number == 0;
+      heard.ended_well = says_success(frame);
       return heard;
     }
     if (frame.kind != "exec_out") continue;
@@ -131,37 +159,44 @@ std::size_t Broker::read_some(void* into, std::size_t size) {
   }
 }
 
-Frame Broker::read_frame() {
+Bytes Broker::read_payload() {
   static std::array<std::byte, 1u << 18> buffer;
   for (;;) {
     auto payload = reader_.next();
     LOOM_CHECK(payload.has_value());
-    if (*payload) {
-      auto frame = decode_frame(std::move(**payload));
-      LOOM_CHECK(frame.has_value());
-      return std::move(*frame);
-    }
+    if (*payload) return std::move(**payload);
     const std::size_t got = read_some(buffer.data(), buffer.size());
     reader_.feed(ByteView(buffer.data(), got));
   }
 }
 
+Frame Broker::read_frame() { return decoded(read_payload()); }
+
+Bytes Broker::start_frame(const std::vector<std::string>& argv, const std::string& cwd) {
+  return framed(next_id_++, "exec_start", start_body(argv, cwd));
+}
+
+Bytes Broker::read_exit_frame() {
+  for (;;) {
+    Bytes payload = read_payload();
+    // A short search: what comes before the kind has a fixed length, nearly.
+    LOOM_CHECK(as_text(payload).substr(0, 64).find("error") == std::string_view::npos);
+    if (as_text(payload).substr(0, 64).find("exec_exit") != std::string_view::npos) return payload;
+  }
+}
+
+bool Broker::ended_well(Bytes exit_frame) {
+  const Frame frame = decoded(std::move(exit_frame));
+  return frame.kind == "exec_exit" && says_success(frame);
+}
+
+void Broker::write(ByteView frame) {
+  LOOM_CHECK(::write(child_.in.get(), frame.data(), frame.size()) ==
+             static_cast<ssize_t>(frame.size()));
+}
+
 void Broker::send(std::uint64_t id, std::string_view kind, ByteView body) {
-  ValueWriter frame;
-  frame.map(4);
-  frame.text("v");
-  frame.number(1);
-  frame.text("id");
-  frame.number(id);
-  frame.text("kind");
-  frame.text(kind);
-  frame.text("body");
-  frame.encoded(body);
-  const std::size_t size = frame.bytes().size();
-  Bytes out;
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(size >> shift));
-  out.insert(out.end(), frame.bytes().begin(), frame.bytes().end());
-  LOOM_CHECK(::write(child_.in.get(), out.data(), out.size()) == static_cast<ssize_t>(out.size()));
+  write(framed(id, kind, body));
 }
 
 }  // namespace loom::bench

@@ -39,6 +39,12 @@ class Broker {
   };
   // Reads frames until exec_exit.
   Heard read_to_exit();
+  // An execution with nothing of the broker's own work between its two ends: the frame is made
+  // before, and taken apart after.
+  [[nodiscard]] Bytes start_frame(const std::vector<std::string>& argv, const std::string& cwd);
+  void write(ByteView frame);
+  [[nodiscard]] Bytes read_exit_frame();
+  [[nodiscard]] static bool ended_well(Bytes exit_frame);
   // Reads one frame.
   [[nodiscard]] Frame read_frame();
   [[nodiscard]] int pid() const noexcept { return child_.pid; }
@@ -46,6 +52,7 @@ class Broker {
  private:
   // At least one byte; the helper's end is the end of the program.
   std::size_t read_some(void* into, std::size_t size);
+  [[nodiscard]] Bytes read_payload();
   void send(std::uint64_t id, std::string_view kind, ByteView body);
   ChildProcess child_;
   FrameReader reader_;

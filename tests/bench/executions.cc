@@ -1,3 +1,5 @@
+#include <loom/check.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -32,16 +34,27 @@ class Executions {
   }
   double cold() {
     settle();
-    return time_once([&] { run_in(cold_, setup_); });
+    return measure(cold_);
   }
   double warm() {
     if (!settle()) ++misses_;
-    return time_once([&] { run_in(warm_, setup_); });
+    return measure(warm_);
   }
   // Warm executions before which no jail waited.
   [[nodiscard]] int misses() const noexcept { return misses_; }
 
  private:
+  // From the request that is sent to the answer that was read.
+  double measure(Broker& broker) {
+    const Bytes request = broker.start_frame({"/usr/bin/true"}, setup_.workspace);
+    Bytes answer;
+    const double time = time_once([&] {
+      broker.write(request);
+      answer = broker.read_exit_frame();
+    });
+    LOOM_CHECK(Broker::ended_well(std::move(answer)));
+    return time;
+  }
   bool settle() {
     const bool waits = wait_for_jail(warm_.pid());
     rest();

@@ -59,6 +59,22 @@ bool Figure::kept() const {
   return kind == Bound::kNone || (kind == Bound::kAtMost ? judged() <= bound : judged() >= bound);
 }
 
+TakenTime::Ticks TakenTime::read() {
+  // The first line: "cpu", and then user, nice, system, idle, iowait, irq, softirq, steal.
+  constexpr int kFields = 8;
+  std::ifstream file("/proc/stat");
+  std::string word;
+  file >> word;
+  Ticks ticks;
+  for (int i = 0; i < kFields && file >> ticks.taken; ++i) ticks.all += ticks.taken;
+  return ticks;
+}
+
+double TakenTime::share() const {
+  const Ticks now = read();
+  return now.all > start_.all ? (now.taken - start_.taken) / (now.all - start_.all) : 0;
+}
+
 void Report::add(Figure figure) {
   std::printf("%-32s %9.3f %-5s [%.3f, %.3f]", figure.name.c_str(), figure.ours.median,
               figure.unit.c_str(), figure.ours.lower, figure.ours.upper);
@@ -83,6 +99,7 @@ void Report::note(const std::string& text) const {
 
 bool Report::write_json(const std::string& file) const {
   nlohmann::ordered_json document{{"v", kJsonVersion}, {"machine", machine()}};
+  document["machine"]["taken_by_host"] = taken_by_host();
   for (const Figure& figure : figures_) document["figures"].push_back(json_of(figure));
   std::ofstream out(file);
   out << document.dump(2) << "\n";

@@ -38,17 +38,35 @@ struct Figure {
   [[nodiscard]] bool kept() const;
 };
 
+// What share of the processors' time went to nobody here: the host of a virtual machine gave it to
+// others (proc_stat(5), "steal"). 0 where nothing tells.
+class TakenTime {
+ public:
+  TakenTime() : start_(read()) {}
+  [[nodiscard]] double share() const;  // since the construction
+
+ private:
+  struct Ticks {
+    double taken = 0;
+    double all = 0;
+  };
+  static Ticks read();
+  Ticks start_;
+};
+
 // Prints each figure as it comes, and keeps all.
 class Report {
  public:
   void add(Figure figure);
-  // Prints why a figure is missing.
+  // Prints why a figure is missing, or what to think of all of them.
   void note(const std::string& text) const;
   // One JSON document (docs/performance.md). False: it could not be written.
   [[nodiscard]] bool write_json(const std::string& file) const;
+  [[nodiscard]] double taken_by_host() const { return taken_.share(); }
 
  private:
   std::vector<Figure> figures_;
+  TakenTime taken_;
 };
 
 // Milliseconds that `action` took.

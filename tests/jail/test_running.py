@@ -1,7 +1,15 @@
 """One execution from start to end in a real jail: streams, limits, stopping, outcomes, settling."""
 
+import contextlib
+import ctypes
+import select
+
 from jail import *
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+PTRACE_SEIZE = 0x4206
+WALL = 0x40000000  # __WALL: those that are traced too
+MOST_LEAVING = 8  # core/app/server.cc
 CAN_TELL_SIGNALS = kernel_at_least(6, 15)  # PIDFD_GET_INFO with exit information
 
 
@@ -462,6 +470,165 @@ class LaterEnds(RunCase):
                         self.assertEqual(self.outcome(run)["class"], told, self.story(run))
 
 
+class FirstAnswer(RunCase):
+    """The answer waits for whoever may still do something, and not for bubblewrap's own two processes.
+
+    A launcher that this process traces has not ended for the helper until this process collects it;
+    process 1, stopped, does not collect the command before the helper has looked.
+    """
+
+    @contextlib.contextmanager
+    def answering(self, **how):
+        """A helper that knows that its kernel tells of ends, which it learns from its first run."""
+        if not CAN_TELL_SIGNALS:
+            self.skipTest("the kernel is older than 6.15")
+        with self.helper("--no-warm", **how) as helper:
+            self.needs(helper, "bwrap", "landlock")
+            self.settle(helper, helper.start(["/bin/true"]))
+            self.assertNothingBelow(helper)
+            yield helper
+
+    def held(self, helper, script):
+        """A run whose script waits for a line, and its launcher, which will not end for the helper."""
+        known = set(client.descendants(helper.pid))
+        run = self.running(helper, "echo up; read line; " + script)
+        table = client.process_table()
+        (launcher,) = [pid for pid, row in table.items() if row[0] == helper.pid and pid not in known]
+        (process_one,) = [pid for pid, row in table.items() if row[0] == launcher]
+        if LIBC.ptrace(PTRACE_SEIZE, launcher, 0, 0) != 0:
+            self.skipTest("this user may not trace a launcher")
+        self.addCleanup(self.collect, launcher)
+        self.addCleanup(self.end_helpers)
+        os.kill(process_one, signal.SIGSTOP)
+        return run, launcher
+
+    def collect(self, launcher):
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(launcher, WALL)
+
+    def assertSilent(self, helper):
+        self.assertEqual(select.select([helper.process.stdout], [], [], 0.5)[0], [], "it has answered")
+
+    def assertHeld(self, launcher):
+        self.assertTrue(client.wait_until(lambda: client.process_table()[launcher][1] == "Z", LIMIT))
+
+    def test_it_comes_whole_while_the_launcher_has_not_ended(self):
+        rows = (("exit 3", 3, 0), ("kill -9 $$", 137, 0), ("exec head -c 700000 /dev/zero", 0, 700_000))
+        with self.answering() as helper:
+            for script, code, size in rows:
+                run, launcher = self.held(helper, script)
+                helper.stdin(b"go\n")
+                self.settle(helper, run)
+                self.assertHeld(launcher)
+                self.assertEqual((run.code, len(run.stdout)), (code, len(b"up\n") + size), self.story(run))
+                self.assertNoSkips(run)
+                self.collect(launcher)
+                self.assertNothingBelow(helper)
+
+    def test_it_waits_where_somebody_is_left(self):
+        with self.answering() as helper:
+            run, launcher = self.held(helper, "sleep 100 >/dev/null 2>&1 & exit 3")
+            helper.stdin(b"go\n")
+            self.assertSilent(helper)
+            os.kill(launcher, signal.SIGKILL)
+            self.collect(launcher)
+            self.settle(helper, run)
+            self.assertNothingBelow(helper)
+
+    def test_the_next_command_runs_while_the_last_launcher_has_not_ended(self):
+        with self.answering() as helper:
+            run, launcher = self.held(helper, "exit 3")
+            helper.stdin(b"go\n")
+            self.settle(helper, run)
+            for _ in range(3):
+                self.assertEqual(self.settle(helper, helper.start([SH, "-c", "exit 4"])).code, 4)
+            self.assertHeld(launcher)
+            self.collect(launcher)
+            self.assertNothingBelow(helper)
+
+    def test_whoever_holds_every_launcher_is_waited_for_in_the_end(self):
+        held = []
+        with self.answering() as helper:
+            for _ in range(MOST_LEAVING):
+                run, launcher = self.held(helper, "exit 3")
+                helper.stdin(b"go\n")
+                self.settle(helper, run)
+                held.append(launcher)
+            run, launcher = self.held(helper, "exit 5")
+            helper.stdin(b"go\n")
+            self.assertSilent(helper)
+            self.collect(launcher)
+            self.assertEqual(self.settle(helper, run).code, 5)
+            for launcher in held:
+                self.collect(launcher)
+            self.assertNothingBelow(helper)
+
+    def test_a_launcher_that_never_ends_does_not_keep_the_helper(self):
+        with self.answering() as helper:
+            run, launcher = self.held(helper, "exit 3")
+            helper.stdin(b"go\n")
+            self.settle(helper, run)
+            began = time.monotonic()
+            helper.end_input()
+            self.assertEqual(helper.wait_exit(LIMIT), 0)
+            self.assertLess(time.monotonic() - began, 10)
+            self.collect(launcher)
+
+    def test_it_comes_after_a_command_that_is_slow_to_die(self):
+        # A launcher that is killed before its command, alone in its jail, has left it behind.
+        script = (
+            "import signal, sys\n"
+            "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "memory = bytearray(200 << 20)\n"
+            "file = open('more', 'ab', 0)\n"
+            "print('up', flush=True)\n"
+            "while True: file.write(b'x')\n"
+        )
+        with self.answering() as helper:
+            for end in ("kill", "cancel") * 2:
+                run = self.python_running(helper, script, cwd=self.ws)
+                (launcher,) = [pid for pid, row in client.process_table().items() if row[0] == helper.pid]
+                (command,) = [pid for pid, name in client.descendants(launcher).items() if name != "bwrap"]
+                if end == "kill":
+                    os.kill(launcher, signal.SIGKILL)
+                else:
+                    helper.cancel(run)
+                self.settle(helper, run)
+                size = os.path.getsize(self.path("ws/more"))
+                self.assertIn(client.process_table().get(command, (0, "Z", ""))[1], ("Z", "X"), end)
+                time.sleep(0.05)
+                self.assertEqual(os.path.getsize(self.path("ws/more")), size)
+                self.assertEqual(run.code, 137, self.story(run))
+                self.assertNothingBelow(helper)
+
+    def test_a_helper_does_not_wear_itself_out_over_a_launcher_that_is_traced(self):
+        def ticks():
+            with open(f"/proc/{helper.pid}/stat", encoding="ascii", errors="replace") as file:
+                return sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
+
+        with self.answering() as helper:
+            run, launcher = self.held(helper, "exit 3")
+            helper.stdin(b"go\n")
+            self.settle(helper, run)
+            self.assertHeld(launcher)
+            before = ticks()
+            time.sleep(1)
+            self.assertLess(ticks() - before, 0.5 * os.sysconf("SC_CLK_TCK"))
+            self.collect(launcher)
+            self.assertNothingBelow(helper)
+
+    def test_nothing_is_written_after_it(self):
+        with self.answering() as helper:
+            for left in ("", "(while :; do echo x >>more; done) & "):
+                for _ in range(20):
+                    run = helper.start([SH, "-c", left + "echo x >>more; exit 3"], cwd=self.ws)
+                    self.settle(helper, run)
+                    size = os.path.getsize(self.path("ws/more"))
+                    time.sleep(0.01)
+                    self.assertEqual(os.path.getsize(self.path("ws/more")), size)
+                    self.assertEqual(run.code, 3, self.story(run))
+
+
 class Settling(RunCase):
     def test_the_next_start_on_the_exit_frame_is_never_busy(self):
         # cases.md 196
@@ -517,7 +684,8 @@ class Settling(RunCase):
 
     def descriptors(self, helper):
         self.settle(helper, helper.start(["/bin/true"]))
-        helper.heartbeat()  # what belonged to the run is dropped after its exit frame
+        self.assertNothingBelow(helper)  # what belonged to the run is dropped after its exit frame
+        helper.heartbeat()
         return sorted(os.listdir(f"/proc/{helper.pid}/fd"))
 
     def test_a_hundred_runs_leave_no_process_and_no_descriptor(self):

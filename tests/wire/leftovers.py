@@ -14,7 +14,7 @@ def descriptors(pid):
     for number in os.listdir(f"/proc/{pid}/fd"):
         try:
             name = os.readlink(f"/proc/{pid}/fd/{number}").split(":")[0]
-            found.append(re.sub(r"^/proc/\d+/", "/proc/N/", name))
+            found.append(re.sub(r"^/proc/\d+(/task/\d+)?", "/proc/N", name))
         except OSError:
             pass
     return sorted(found)

@@ -72,7 +72,13 @@ Result<std::optional<ExitStatus>> reap_if_ended(int pidfd) {
 
 std::optional<ExitStatus> foreign_exit_status(int) { return std::nullopt; }
 
-std::optional<ExitStatus> unreaped_exit_status(int, int) { return std::nullopt; }
+std::optional<int> parent_of(int) { return std::nullopt; }
+
+std::optional<ForeignEnd> ForeignEnd::watch(int, int) { return std::nullopt; }
+
+std::optional<ExitStatus> ForeignEnd::status(int) const { return std::nullopt; }
+
+bool ForeignEnd::left_nobody(int) const { return false; }
 
 Result<int> open_pidfd(int pid) {
   const auto cannot = [pid](ErrorCode code, int error, const char* why) {

@@ -99,6 +99,10 @@ Result<UniqueFd> in_unlinked_file(ByteView bytes) {
   return in;
 }
 
+Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
+  return make_memory_file(name, bytes);
+}
+
 Result<UniqueFd> make_memory_file(const char*, ByteView bytes) {
   for (const auto& kind : {&in_pipe, &in_socket}) {
     auto file = kind(bytes);

@@ -94,11 +94,11 @@ TEST(ExitStatusTest, KilledAndExit137OfAStrangerAreToldApart) {
 }
 
 // Whether what is seen of a child before it is reaped is what its reaping tells; its code.
-int code_seen_of_zombie(const SpawnedChild& child) {
+int code_seen_of_zombie(const SpawnedChild& child, const ForeignEnd& watch) {
   EXPECT_TRUE(becomes_readable(child.pidfd.get()));
-  const auto seen = unreaped_exit_status(child.pid, child.pidfd.get());
+  const auto seen = watch.status(child.pidfd.get());
   const ExitStatus end = wait_for(child.pidfd.get());
-  EXPECT_FALSE(unreaped_exit_status(child.pid, child.pidfd.get())) << "after it was reaped";
+  EXPECT_FALSE(watch.status(child.pidfd.get())) << "after it was reaped";
   if (!seen) return -1;
   EXPECT_EQ(seen->code, end.code);
   EXPECT_EQ(seen->signal, end.signal);
@@ -106,31 +106,90 @@ int code_seen_of_zombie(const SpawnedChild& child) {
 }
 
 TEST(ExitStatusTest, AZombiesEndIsWhatItsParentWillLearn) {
-  const auto exits = spawn(probe({"exit", "7"}));
-  ASSERT_TRUE(exits);
-  EXPECT_EQ(code_seen_of_zombie(*exits), 7);
+  for (const char* code : {"0", "7"}) {
+    const auto exits = spawn(probe({"exit", code}));
+    ASSERT_TRUE(exits);
+    const auto watch = ForeignEnd::watch(exits->pid, ::getpid());
+    ASSERT_TRUE(watch);
+    EXPECT_EQ(code_seen_of_zombie(*exits, *watch), std::atoi(code));
+  }
   const auto dies = spawn(probe({"sleep"}));
   ASSERT_TRUE(dies);
-  EXPECT_FALSE(unreaped_exit_status(dies->pid, dies->pidfd.get())) << "while it lives";
+  const auto watch = ForeignEnd::watch(dies->pid, ::getpid());
+  ASSERT_TRUE(watch);
+  EXPECT_FALSE(watch->status(dies->pidfd.get())) << "while it lives";
   ::kill(dies->pid, SIGKILL);
-  EXPECT_EQ(code_seen_of_zombie(*dies), 137);
+  EXPECT_EQ(code_seen_of_zombie(*dies, *watch), 137);
 }
 
 TEST(ExitStatusTest, AProcessEndsAsItsLastThreadSaysAndNotAsItsMainThreadDid) {
   const auto child = spawn(probe({"outlive-main", "3"}));
   ASSERT_TRUE(child);
-  EXPECT_EQ(code_seen_of_zombie(*child), 3);
+  const auto watch = ForeignEnd::watch(child->pid, ::getpid());
+  ASSERT_TRUE(watch);
+  EXPECT_EQ(code_seen_of_zombie(*child, *watch), 3);
 }
 
-TEST(ExitStatusTest, AZombieOfAnotherNumberSaysNothing) {
-  const auto one = spawn(probe({"exit", "7"}));
-  const auto other = spawn(probe({"exit", "0"}));
-  ASSERT_TRUE(one && other);
-  wait_for(other->pidfd.get());
-  ASSERT_TRUE(becomes_readable(one->pidfd.get()));
-  EXPECT_FALSE(unreaped_exit_status(one->pid, other->pidfd.get()));
-  EXPECT_TRUE(unreaped_exit_status(one->pid, one->pidfd.get()));
-  wait_for(one->pidfd.get());
+TEST(ExitStatusTest, WhoeverIsLeftBehindIsSeen) {
+  const auto first = spawn(probe({"sleep"}));
+  ASSERT_TRUE(first);
+  const auto watch = ForeignEnd::watch(first->pid, ::getpid());
+  ASSERT_TRUE(watch);
+  EXPECT_FALSE(watch->left_nobody(first->pidfd.get())) << "it lives";
+  const auto second = spawn(probe({"sleep"}));
+  ASSERT_TRUE(second);
+  const auto end = [](const SpawnedChild& child) {
+    ::kill(child.pid, SIGKILL);
+    EXPECT_TRUE(becomes_readable(child.pidfd.get()));
+  };
+
+  end(*first);
+  EXPECT_FALSE(watch->left_nobody(first->pidfd.get())) << "the other one lives";
+  end(*second);
+  EXPECT_FALSE(watch->left_nobody(first->pidfd.get())) << "the other one is a zombie";
+  wait_for(second->pidfd.get());
+  EXPECT_TRUE(watch->left_nobody(first->pidfd.get())) << "only the watched zombie is left";
+  wait_for(first->pidfd.get());
+  EXPECT_TRUE(watch->left_nobody(first->pidfd.get())) << "nobody is left";
+}
+
+TEST(ExitStatusTest, ARunningProcessThatNobodyReapedYetIsNoReasonToCallTheOthersGone) {
+  const auto first = spawn(probe({"exit", "0"}));
+  ASSERT_TRUE(first);
+  const auto watch = ForeignEnd::watch(first->pid, ::getpid());
+  ASSERT_TRUE(watch);
+  wait_for(first->pidfd.get());
+  const auto later = spawn(probe({"sleep"}));
+  ASSERT_TRUE(later);
+
+  EXPECT_FALSE(watch->left_nobody(first->pidfd.get()));
+  ::kill(later->pid, SIGKILL);
+  wait_for(later->pidfd.get());
+}
+
+TEST(ExitStatusTest, NobodyWatchesAProcessThatIsGoneOrNotItsParentsOnlyChild) {
+  const auto child = spawn(probe({"sleep"}));
+  const auto other = spawn(probe({"sleep"}));
+  ASSERT_TRUE(child && other);
+  EXPECT_FALSE(ForeignEnd::watch(child->pid, ::getpid())) << "there is another one";
+  EXPECT_FALSE(ForeignEnd::watch(child->pid, other->pid)) << "that is not its parent";
+  for (const auto* one : {&*child, &*other}) {
+    ::kill(one->pid, SIGKILL);
+    wait_for(one->pidfd.get());
+  }
+
+  EXPECT_FALSE(ForeignEnd::watch(child->pid, ::getpid())) << "it is gone";
+}
+
+TEST(ExitStatusTest, TheParentOfAStrangerIsKnown) {
+  if (!kernel_says_how_others_ended()) GTEST_SKIP() << "the kernel is older than 6.15";
+  const auto child = spawn(probe({"sleep"}));
+  ASSERT_TRUE(child);
+
+  EXPECT_EQ(parent_of(child->pidfd.get()), ::getpid());
+  ::kill(child->pid, SIGKILL);
+  wait_for(child->pidfd.get());
+  EXPECT_FALSE(parent_of(child->pidfd.get())) << "of a process that is gone";
 }
 
 TEST(ExitStatusTest, ADescriptorThatIsNoProcessSaysNothing) {

@@ -65,6 +65,52 @@ TEST(MemoryFileTest, AnotherUserCannotEvenReopenItForWriting) {
   EXPECT_EQ(status, 0);
 }
 
+ino_t inode_of(int fd) {
+  struct stat status {};
+  EXPECT_EQ(::fstat(fd, &status), 0);
+  return status.st_ino;
+}
+
+TEST(MemoryFileTest, TheSameBytesAreLentAgainWithAnOffsetOfTheirOwn) {
+  MemoryFiles files;
+  const auto first = files.lend("loom-test", as_bytes("hello"));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(read_text(first->get()), "hello");
+  const auto again = files.lend("loom-test", as_bytes("hello"));
+  const auto third = files.lend("loom-test", as_bytes("hello"));
+  ASSERT_TRUE(again && third);
+
+  EXPECT_EQ(inode_of(again->get()), inode_of(first->get()));
+  EXPECT_EQ(::fcntl(again->get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(read_text(again->get()), "hello") << "the first one was read to its end";
+  EXPECT_EQ(read_text(third->get()), "hello");
+  expect_unchangeable(again->get());
+}
+
+TEST(MemoryFileTest, OtherBytesAreAnotherFile) {
+  MemoryFiles files;
+  const auto first = files.lend("loom-test", as_bytes("hello"));
+  const auto other = files.lend("loom-test", as_bytes("hullo"));
+  const auto empty = files.lend("loom-test", {});
+  ASSERT_TRUE(first && other && empty);
+
+  EXPECT_NE(inode_of(other->get()), inode_of(first->get()));
+  EXPECT_EQ(read_text(other->get()), "hullo");
+  EXPECT_EQ(read_text(empty->get()), "");
+  EXPECT_EQ(read_text(files.lend("loom-test", as_bytes("hullo"))->get()), "hullo");
+}
+
+TEST(MemoryFileTest, NoMoreIsKeptThanOneLaunchNeeds) {
+  const auto open_ones = [] { return open_descriptors(); };
+  const std::size_t before = open_ones();
+  MemoryFiles files;
+
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(files.lend("loom-test", as_bytes(std::to_string(i))));
+  EXPECT_EQ(open_ones(), before + 2);
+  ASSERT_TRUE(files.lend("loom-test", Bytes(1u << 20)));
+  EXPECT_EQ(open_ones(), before + 2) << "a large one is not kept";
+}
+
 TEST(MemoryFileTest, AnExecutableCopyRunsByDescriptorAndCannotBeChanged) {
   const UniqueFd original(::open(LOOM_CHILD_PROBE, O_RDONLY | O_CLOEXEC));
   const auto copy = make_executable_copy("loom-test", original.get(), 64u << 20);

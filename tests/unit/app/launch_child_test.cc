@@ -75,9 +75,10 @@ class LentSource : public ::testing::Test {
     const UniqueFd reading(ends[0]);
     UniqueFd writing(ends[1]);
     const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    host::MemoryFiles files;
     auto child =
         launch_child(launch, {.in = nothing.get(), .out = writing.get(), .err = nothing.get()},
-                     {.launcher = shell_.get()});
+                     {.launcher = shell_.get()}, files);
     EXPECT_TRUE(child.has_value()) << (child ? "" : child.error().message);
     writing.reset();
     std::string text;
@@ -92,9 +93,10 @@ class LentSource : public ::testing::Test {
   // Why nothing was started.
   [[nodiscard]] std::string refusal_of(const LaunchSpec& launch) const {
     const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    host::MemoryFiles files;
     const auto child =
         launch_child(launch, {.in = nothing.get(), .out = nothing.get(), .err = nothing.get()},
-                     {.launcher = shell_.get()});
+                     {.launcher = shell_.get()}, files);
     EXPECT_FALSE(child.has_value());
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
     EXPECT_EQ(errno, ECHILD);

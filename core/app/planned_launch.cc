@@ -45,12 +45,8 @@ std::shared_ptr<PlannedLaunch> PlannedLaunches::remember(const PlanRequest& ques
   if (!is_plain(question) || !plan.to_make.empty()) return nullptr;
   // Who has more to say to its stage 2 says it for every command.
   if (launch.commit != commit_of(question.command)) return nullptr;
-  last_ = std::make_shared<PlannedLaunch>(PlannedLaunch{.policy = question.policy,
-                                                        .facts = question.facts,
-                                                        .plan = plan,
-                                                        .launch = launch,
-                                                        .audit = audit});
-  last_->plan.backend.clear();
+  last_ = std::make_shared<PlannedLaunch>(PlannedLaunch{
+      .policy = question.policy, .facts = question.facts, .launch = launch, .audit = audit});
   last_->launch.commit.clear();
   return last_;
 }

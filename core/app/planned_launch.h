@@ -8,11 +8,11 @@
 
 namespace loom::app {
 
-// What a backend made of a policy on this machine, whatever the command is.
+// What a backend made of a policy on this machine, whatever the command is. The plan itself is of
+// no use to anybody once it is rendered and audited.
 struct PlannedLaunch {
   Policy policy;
   HostFacts facts;
-  JailPlan plan;      // without what only render and audit need
   LaunchSpec launch;  // without a commit
   Audit audit;
 };

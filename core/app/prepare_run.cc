@@ -71,7 +71,7 @@ void scrub(PreparedRun& run) {
 
 // Of the last launch that was planned only the commit is another one now.
 void recall(const Command& command, PreparedRun& run) {
-  run.plan = run.planned->plan;
+  run.plan = {};
   run.launch = run.planned->launch;
   run.launch.commit = commit_of(command);
 }

@@ -23,11 +23,11 @@ namespace loom::app {
 struct PreparedRun {
   Policy policy;
   HostFacts facts;  // what the plan was made for
-  JailPlan plan;
+  JailPlan plan;    // empty where the launch was planned for an earlier command
   LaunchSpec launch;
   Audit audit;  // once audit_run was here
   bool audited = false;
-  std::shared_ptr<PlannedLaunch> planned{};  // where plan and launch serve other commands too
+  std::shared_ptr<PlannedLaunch> planned{};  // where the launch serves other commands too
   Command command;
   std::uint64_t id = 1;  // as RunRequest
   // Of the names that the launch of the same policy watched last, since before the facts were

@@ -8,13 +8,12 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "app/git_identity_file.h"
 #include "backends/seatbelt/seatbelt_backend.h"
 #include "host/path_survey.h"
+#include "tests/support/read_file.h"
 
 namespace loom::app {
 namespace {
@@ -70,8 +69,7 @@ class MacGroundsTest : public testing::Test {
     return replaced ? "published" : std::string(refusal_text(replaced.error()));
   }
   [[nodiscard]] std::string content() const {
-    std::ifstream file(base_ + "/private/tmp/x/.codemode/home/gitconfig");
-    return {std::istreambuf_iterator<char>(file), {}};
+    return test::read_file(base_ + "/private/tmp/x/.codemode/home/gitconfig");
   }
   static std::string words(IdentityRefusal refusal) { return std::string(refusal_text(refusal)); }
 

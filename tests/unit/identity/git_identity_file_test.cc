@@ -18,6 +18,8 @@
 #include <set>
 #include <vector>
 
+#include "tests/support/read_file.h"
+
 namespace loom::app {
 namespace {
 
@@ -61,10 +63,7 @@ class GitIdentityFileTest : public ::testing::Test {
     return replace_file(*file, kTemporary, content);
   }
 
-  static std::string text(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  static std::string text(const fs::path& path) { return test::read_file(path); }
 
   static void write(const fs::path& path, std::string_view content) {
     std::ofstream(path, std::ios::binary) << content;

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
+
+#include "tests/support/read_file.h"
 
 namespace loom {
 namespace {
@@ -39,8 +39,7 @@ TEST(IdentityRefusalTest, NoReasonNamesAPathOrAKey) {
 }
 
 TEST(IdentityRefusalTest, EveryReasonStandsInTheDocumentation) {
-  std::ifstream file(LOOM_SOURCE_DIR "/docs/git-identity.md");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = test::read_file(LOOM_SOURCE_DIR "/docs/git-identity.md");
   for (int i = 0; i <= static_cast<int>(kLast); ++i) {
     const std::string reason(refusal_text(static_cast<IdentityRefusal>(i)));
     EXPECT_THAT(text, ::testing::HasSubstr("| `" + reason + "` |"));

@@ -11,7 +11,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "stage2_run.h"
+#include "tests/support/read_file.h"
 
 namespace loom::bwrap {
 namespace {
@@ -254,8 +254,7 @@ TEST(Stage2Command, AMissingScriptInterpreterIsNamed) {
 
 // A copy of a system program whose loader's path leads nowhere.
 void break_loader(const std::string& from, const std::string& to) {
-  std::ifstream in(from, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes = test::read_file(from);
   const auto at = bytes.find("/ld-linux");
   ASSERT_NE(at, std::string::npos);
   bytes.replace(at, 9, "/no-linux");

@@ -6,11 +6,10 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "stage2_run.h"
+#include "tests/support/read_file.h"
 
 namespace loom::bwrap {
 namespace {
@@ -49,9 +48,7 @@ TEST(Stage2Document, StartedByHandItSaysSoAndEndsWith126) {
 // storage nor addresses that are filled in at run time (of which a static program has only those
 // that depend on the processor).
 TEST(Stage2Document, TheProgramNeedsNothingBeforeItsFirstInstruction) {
-  const std::string program = LOOM_BINARY_DIR "/libexec/loom-exec/bwrap-stage2";
-  std::ifstream file(program, std::ios::binary);
-  const std::string image{std::istreambuf_iterator<char>(file), {}};
+  const std::string image = test::read_file(LOOM_BINARY_DIR "/libexec/loom-exec/bwrap-stage2");
   Elf64_Ehdr header{};
   ASSERT_GE(image.size(), sizeof header);
   std::memcpy(&header, image.data(), sizeof header);

@@ -170,7 +170,8 @@ void Stage2Run::send_commit(const std::vector<int>& fds) {
   if (!fds.empty()) {
     header.msg_control = ancillary.data();
     header.msg_controllen = CMSG_SPACE(bytes_of_fds);
-    cmsghdr* part = CMSG_FIRSTHDR(&header);
+    cmsghdr* const part = CMSG_FIRSTHDR(&header);
+    ASSERT_NE(part, nullptr);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
     part->cmsg_len = CMSG_LEN(bytes_of_fds);

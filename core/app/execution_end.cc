@@ -63,7 +63,7 @@ bool Execution::may_answer_first() const {
                              [](const auto& entry) { return entry_tag(entry) == "landlock"; });
   const bool stopped = cancel_.cancelled() || cancel_.timed_out();
   return events_.on_gone && landlocked && !stopped && !run_.made && !run_.scratch &&
-         no_jail_.empty();
+         no_jail_.empty() && run_.launch.observe_ms == 0;
 }
 
 // The launcher may have been quicker.

@@ -163,17 +163,16 @@ bool ForeignEnd::is_named_alone() const {
 }
 
 bool ForeignEnd::left_nobody(int pidfd) const {
+  // Its own children become its parent's when it ends, and the list is read after that.
+  pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
+  if (::poll(&end, 1, 0) != 1) return false;
   // The list leaves somebody out if one that it has named already is reaped while it is read
   // (proc_pid_task_children(5)). An empty one has named nobody.
   for (int tries = 0; tries < 2; ++tries) {
     char byte = 0;
     const ssize_t got = ::pread(siblings_.get(), &byte, 1, 0);
     if (got == 0 || (got < 0 && errno == ESRCH)) return true;
-    if (!is_named_alone()) continue;
-    // Not reaped it is while it runs, too.
-    pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
-    if (::poll(&end, 1, 0) != 1) return false;
-    if (!is_reaped(pidfd)) return true;
+    if (is_named_alone() && !is_reaped(pidfd)) return true;
   }
   return false;
 }

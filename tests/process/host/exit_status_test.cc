@@ -1,8 +1,11 @@
 #include "host/exit_status.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 
 #include <cstdlib>
 #include <string>
@@ -151,6 +154,39 @@ TEST(ExitStatusTest, WhoeverIsLeftBehindIsSeen) {
   EXPECT_TRUE(watch->left_nobody(first->pidfd.get())) << "only the watched zombie is left";
   wait_for(first->pidfd.get());
   EXPECT_TRUE(watch->left_nobody(first->pidfd.get())) << "nobody is left";
+}
+
+// Its child becomes ours in the moment it ends: a list that was read before does not name it.
+TEST(ExitStatusTest, WhatAProcessLeavesBehindIsNeverMissed) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+  for (int round = 0; round < 100; ++round) {
+    Pipe in = make_pipe();
+    Pipe out = make_pipe();
+    SpawnRequest request = probe({"parent-of-one", "0"});
+    request.moves = {{.from = in.read.get(), .to = 0}, {.from = out.write.get(), .to = 1}};
+    const auto parent = spawn(request);
+    ASSERT_TRUE(parent && !parent->failure);
+    char line[32] = {};
+    ASSERT_GT(::read(out.read.get(), line, sizeof line - 1), 0);
+    const auto watch = ForeignEnd::watch(parent->pid, ::getpid());
+    ASSERT_TRUE(watch);
+
+    ::kill(parent->pid, SIGKILL);
+    bool missed = false;
+    pollfd end{.fd = parent->pidfd.get(), .events = POLLIN, .revents = 0};
+    for (bool ended = false; !ended && !missed;) {
+      ended = ::poll(&end, 1, 0) == 1;
+      missed = watch->left_nobody(parent->pidfd.get());
+    }
+
+    EXPECT_FALSE(missed) << "in round " << round;
+    wait_for(parent->pidfd.get());
+    in.write.reset();
+    in.read.reset();
+    EXPECT_EQ(::waitpid(std::atoi(line), nullptr, 0), std::atoi(line));
+    if (missed) break;
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
 TEST(ExitStatusTest, ARunningProcessThatNobodyReapedYetIsNoReasonToCallTheOthersGone) {

@@ -500,6 +500,7 @@ class FirstAnswer(RunCase):
         self.addCleanup(self.collect, launcher)
         self.addCleanup(self.end_helpers)
         os.kill(process_one, signal.SIGSTOP)
+        self.assertTrue(client.wait_until(lambda: client.process_table()[process_one][1] == "T", LIMIT))
         return run, launcher
 
     def collect(self, launcher):

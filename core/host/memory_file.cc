@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -106,8 +107,8 @@ Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
   // Who is lent a file later gets an open file of its own, with an offset of its own.
   const int copy = ::fcntl(made.get(), F_DUPFD_CLOEXEC, 0);
   if (copy >= 0) {
-    kept_[oldest_] = {.bytes = Bytes(bytes.begin(), bytes.end()), .file = UniqueFd(copy)};
-    oldest_ = (oldest_ + 1) % kept_.size();
+    std::rotate(kept_.begin(), kept_.begin() + 1, kept_.end());
+    kept_.back() = {.bytes = Bytes(bytes.begin(), bytes.end()), .file = UniqueFd(copy)};
   }
   return made;
 }

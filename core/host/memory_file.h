@@ -31,8 +31,7 @@ class MemoryFiles {
     Bytes bytes{};
     UniqueFd file{};
   };
-  std::array<Kept, kKept> kept_{};
-  std::size_t oldest_ = 0;
+  std::array<Kept, kKept> kept_{};  // the oldest first
 };
 
 // A sealed, executable copy of the file behind `file` (read from its start, at most `max_bytes`).

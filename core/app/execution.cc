@@ -1,6 +1,5 @@
 #include "app/execution.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -33,23 +32,6 @@ constexpr std::chrono::milliseconds kCommitPause{1};
 // How often, and how long apart, a group is tried that nobody will wait for later.
 constexpr int kDropTries = 40;
 constexpr std::chrono::milliseconds kDropPause{5};
-
-struct PipeEnds {
-  UniqueFd ours;
-  UniqueFd childs;
-};
-
-// A pipe of which the child reads or writes one end; our end does not block.
-Result<PipeEnds> make_stream(bool child_reads) {
-  LOOM_TRY(host::PipeEnds pipe, host::open_pipe());
-  UniqueFd& ours = child_reads ? pipe.write_end : pipe.read_end;
-  if (::fcntl(ours.get(), F_SETFL, O_NONBLOCK) != 0) {
-    const int error = errno;
-    return fail(ErrorCode::kSystem, "pipe: " + host::errno_text(error), error);
-  }
-  UniqueFd& childs = child_reads ? pipe.read_end : pipe.write_end;
-  return PipeEnds{.ours = std::move(ours), .childs = std::move(childs)};
-}
 
 bool would_block(int error) { return error == EAGAIN || error == EINTR; }
 
@@ -134,21 +116,14 @@ Admission<void> Execution::spawn(const ChildStreams& streams) {
 Admission<void> Execution::launch() {
   LOOM_TRY_VOID(watch_names());
   const bool has_stage2 = run_.launch.report_number >= 0;
-  LOOM_TRY(PipeEnds in, make_stream(true));
-  LOOM_TRY(PipeEnds out, make_stream(false));
-  LOOM_TRY(PipeEnds err, make_stream(false));
-  PipeEnds report;
-  host::ControlPair control;
-  if (has_stage2) {
-    LOOM_TRY(report, make_stream(false));
-    LOOM_TRY(control, host::make_control_pair());
-  }
+  LOOM_TRY(RunChannels channels, session_.take_channels());
   started_ = std::chrono::steady_clock::now();
-  LOOM_TRY_VOID(spawn({.in = in.childs.get(),
-                       .out = out.childs.get(),
-                       .err = err.childs.get(),
-                       .report = report.childs.get(),
-                       .control = control.child.get(),
+  LOOM_TRY_VOID(spawn({.in = channels.in.childs.get(),
+                       .out = channels.out.childs.get(),
+                       .err = channels.err.childs.get(),
+                       .report = channels.report.childs.get(),
+                       .control = channels.control.child.get(),
+                       .nothing = channels.nothing.get(),
                        .caretaker = run_.made ? run_.made->registration_fd() : -1,
                        .run = run_.made ? run_.made->run() : 0}));
   if (child_.failure && run_.launch.image != ImageKind::kCommand) {
@@ -161,11 +136,14 @@ Admission<void> Execution::launch() {
                     host::errno_text(child_.failure->error),
                 child_.failure->error);
   }
-  stdin_.emplace(std::move(in.ours));
-  out_.pipe = std::move(out.ours);
-  err_.pipe = std::move(err.ours);
-  report_pipe_ = std::move(report.ours);
-  control_ = std::move(control.host);
+  stdin_.emplace(std::move(channels.in.ours));
+  out_.pipe = std::move(channels.out.ours);
+  err_.pipe = std::move(channels.err.ours);
+  if (has_stage2) {
+    report_pipe_ = std::move(channels.report.ours);
+    control_ = std::move(channels.control.host);
+    commit_file_ = std::move(channels.commit);
+  }
   // The scheduler leaves the launcher where we spawned it, and wakes us up there: what we do now,
   // or a moment later, it waits for. Stage 2 is waited for by nobody.
   if (!has_stage2) LOOM_TRY_VOID(complete());
@@ -186,12 +164,8 @@ Admission<void> Execution::launch() {
 Result<void> Execution::complete() {
   if (completed_) return {};
   completed_ = true;
-  // Fewer wake-ups for a flood. Refused where the user has too many such pages (pipe(7)).
-  for (const Pump* pump : {&out_, &err_}) {
-    if (pump->pipe) host::enlarge_pipe(pump->pipe.get(), host::ByteSink::kPipeBytes);
-  }
   if (control_) {
-    LOOM_TRY(commit_file_, host::make_commit(run_.launch.commit));
+    LOOM_TRY(commit_file_, host::make_commit(std::move(commit_file_), run_.launch.commit));
   }
   return audit_run(session_, run_);
 }
@@ -296,7 +270,9 @@ bool Execution::pump_once(Pump& pump) {
     return false;
   }
   const auto size = static_cast<std::size_t>(got);
-  pump.flooding = size == buffer.size();
+  const bool flooded = std::exchange(pump.flooding, size == buffer.size());
+  // Fewer wake-ups. Refused where the user has too many such pages (pipe(7)).
+  if (pump.flooding && !flooded) host::enlarge_pipe(pump.pipe.get(), host::ByteSink::kPipeBytes);
   const auto verdict = pump.cap.take(size);
   if (verdict.forward) {
     events_.on_output(pump.stream, ByteView(buffer.data(), verdict.bytes), pump.cap.forwarded(),

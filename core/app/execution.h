@@ -207,7 +207,7 @@ class Execution {
   std::string report_error_;
 
   UniqueFd control_;
-  UniqueFd commit_file_;    // made while stage 2 prepares, sent when it is ready
+  UniqueFd commit_file_;    // written while stage 2 prepares, sent when it is ready
   UniqueFd exec_rules_;     // goes with it
   std::string exec_entry_;  // what is claimed of them
   bool confined_ = false;   // stage 2 says that they are in force

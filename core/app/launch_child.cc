@@ -112,6 +112,7 @@ Result<void> add_handles(const LaunchSpec& launch, const ImageHandles& images,
 void add_streams(const LaunchSpec& launch, const ChildStreams& streams,
                  std::vector<host::FdMove>& moves) {
   moves.push_back({.from = streams.in, .to = launch.stdin_number});
+  if (launch.stdin_number != 0) moves.push_back({.from = streams.nothing, .to = 0});
   moves.push_back({.from = streams.out, .to = 1});
   moves.push_back({.from = streams.err, .to = 2});
   if (launch.report_number >= 0) {
@@ -167,15 +168,6 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
   LOOM_TRY_VOID(add_memory_files(launch, files, owned, request.moves));
   LOOM_TRY_VOID(add_handles(launch, images, owned, request.moves));
   add_streams(launch, streams, request.moves);
-  if (launch.stdin_number != 0) {
-    UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!nothing) {
-      const int error = errno;
-      return fail(ErrorCode::kSystem, "/dev/null: " + host::errno_text(error), error);
-    }
-    request.moves.push_back({.from = nothing.get(), .to = 0});
-    owned.push_back(std::move(nothing));
-  }
   for (const ChildLimit& limit : launch.child_limits) {
     request.limits.push_back(
         {.resource = resource_number(limit.resource), .soft = limit.soft, .hard = limit.hard});

@@ -22,6 +22,7 @@ struct ChildStreams {
   int err = -1;
   int report = -1;
   int control = -1;
+  int nothing = -1;  // /dev/null: stdin of a child that sees the command's under another number
   // Where the child registers before it executes, and for which run (host::SpawnRequest).
   int caretaker = -1;
   std::uint64_t run = 0;

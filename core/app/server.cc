@@ -24,8 +24,8 @@ constexpr bool kMustAsk = true;
 #endif
 constexpr std::chrono::milliseconds kAskPause{100};
 
-// After an execution, and after the hello: how long nothing is asked for before a jail is made.
-constexpr std::chrono::milliseconds kWarmPause{2};
+// How long after an answer, or the hello, nothing is asked for before the helper gets ready.
+constexpr std::chrono::milliseconds kReadyPause{2};
 constexpr std::chrono::milliseconds kLastWait{1'000};
 // How many ended jails may still be waited for before the next answer waits for its own.
 constexpr std::size_t kMaxLeaving = 8;
@@ -59,7 +59,7 @@ int Server::serve() {
   flush();
   // While the broker reads the hello. What fails here fails again, and by name, at the first start.
   static_cast<void>(session_.finish_probing().has_value());
-  warm_up_soon();
+  get_ready_soon();
   // Frames first: what is decided but not yet written still belongs to the broker.
   while (!conversation_.closing() || execution_ || !removals_.empty() || !scratches_.joined() ||
          !dropped_.empty() || (out_.pending() > 0 && !output_broken_)) {
@@ -156,8 +156,8 @@ Admission<void> Server::start(RunRequest request) {
   steady_ = run.policy == expected_;
   expected_ = run.policy;
   expected_exec_ = std::move(in_force);
-  if (warm_timer_) loop_.cancel(*warm_timer_);
-  warm_timer_.reset();
+  if (ready_timer_) loop_.cancel(*ready_timer_);
+  ready_timer_.reset();
   if (ahead_) {
     const char* const stale = ahead_->why_stale(run);
     if (stale == nullptr) {
@@ -202,24 +202,31 @@ void Server::execution_ended(std::uint64_t id, std::uint64_t number, const ExecR
     finished_ = std::move(ended);
   }
   conversation_.stdin_has_room();
-  warm_up_soon();
+  get_ready_soon();
 }
 
 // ---- a jail ahead of its command ----------------------------------------------------------------
 
-// Who sends one command after the other without a pause is not made to wait for a jail that none of
-// them gets; who changes the policy with each, neither.
-void Server::warm_up_soon() {
-  if (!warm_ || !steady_ || warm_timer_ || !session_.features().can_warm) return;
-  warm_timer_ = loop_.at(std::chrono::steady_clock::now() + kWarmPause, [this] {
-    warm_timer_.reset();
-    warm_up();
+// Who sends one command after the other without a pause is not made to wait for what none of them
+// gets.
+void Server::get_ready_soon() {
+  if (ready_timer_) return;
+  ready_timer_ = loop_.at(std::chrono::steady_clock::now() + kReadyPause, [this] {
+    ready_timer_.reset();
+    get_ready();
   });
+}
+
+void Server::get_ready() {
+  if (execution_ || conversation_.closing()) return;
+  // Who changes the policy with each command has no use for a jail made ahead.
+  if (warm_ && steady_ && session_.features().can_warm) warm_up();
+  if (!ahead_) session_.make_channels_ahead();
 }
 
 // What fails here fails again, and by name, when somebody asks.
 void Server::warm_up() {
-  if (execution_ || ahead_ || !dropped_.empty() || conversation_.closing()) return;
+  if (ahead_ || !dropped_.empty()) return;
   if (expected_exec_.version > kWarmVersion) return;
   RunRequest request{.argv = {"true"},
                      .environment = {},
@@ -271,7 +278,7 @@ void Server::warm_lost(std::uint64_t number) {
 // The pause may have been over before.
 void Server::jail_gone(std::uint64_t number) {
   warm_lost(number);
-  if (!execution_ && !ahead_) warm_up_soon();
+  if (!execution_ && !ahead_) get_ready_soon();
 }
 
 // What SIGKILL does not end in time is left behind.

@@ -55,7 +55,8 @@ class Server final : private ConversationActions {
   void look_for_hang_up();
   void execution_ended(std::uint64_t id, std::uint64_t number, const ExecResult& result);
   [[nodiscard]] ExecutionEvents events_of(std::uint64_t id);
-  void warm_up_soon();
+  void get_ready_soon();
+  void get_ready();
   void warm_up();
   [[nodiscard]] std::unique_ptr<Execution> take_warm();
   void drop_warm();
@@ -78,7 +79,7 @@ class Server final : private ConversationActions {
   Policy expected_;  // of the next execution: the last one's, at first the base policy
   ExecInForce expected_exec_;
   bool steady_ = true;  // the last execution had the policy that was expected
-  std::optional<host::EventLoop::TimerId> warm_timer_;
+  std::optional<host::EventLoop::TimerId> ready_timer_;
   std::optional<host::EventLoop::TimerId> leaving_timer_;
   std::unique_ptr<Execution> ahead_;  // a jail that waits for a command
   std::uint64_t ahead_number_ = 0;

@@ -230,6 +230,18 @@ Result<const Survey*> Session::survey(const Policy& policy) {
   return &survey_;
 }
 
+Result<RunChannels> Session::take_channels() {
+  if (!channels_) return RunChannels::make();
+  RunChannels taken = std::move(*channels_);
+  channels_.reset();
+  return taken;
+}
+
+void Session::make_channels_ahead() {
+  if (channels_) return;
+  if (auto made = RunChannels::make()) channels_.emplace(std::move(*made));
+}
+
 Admission<StartedRun> Session::start(const LaunchSpec& launch, const ChildStreams& streams,
                                      std::uint64_t id, guard::ExecObjects* exec) {
   LOOM_TRY(std::vector<std::string> extras, check_pins(launch));
@@ -334,7 +346,8 @@ Result<TrialResult> Session::try_launch(const LaunchSpec& launch, std::uint32_t 
                              .out = write_end.get(),
                              .err = write_end.get(),
                              .report = nothing.get(),
-                             .control = nothing.get()};
+                             .control = nothing.get(),
+                             .nothing = nothing.get()};
   LOOM_TRY(const host::SpawnedChild child, launch_child(launch, streams, images(), memory_files_));
   write_end.reset();
   if (child.failure) return not_executed(child, launch);

@@ -9,6 +9,7 @@
 
 #include "app/launch_child.h"
 #include "app/planned_launch.h"
+#include "app/run_channels.h"
 #include "guard/exec_objects.h"
 #include "guard/linker_names.h"
 #include "host/caretaker.h"
@@ -117,6 +118,11 @@ class Session final : public HostServices {
   [[nodiscard]] bool kernel_tells_ends() const noexcept { return kernel_tells_ends_; }
   void learn_that_kernel_tells_ends() noexcept { kernel_tells_ends_ = true; }
 
+  // Those of the next run.
+  [[nodiscard]] Result<RunChannels> take_channels();
+  // While nobody waits. What fails here fails again when a run needs them.
+  void make_channels_ahead();
+
   // The mounts of the host, as they are now. Valid until the next call.
   [[nodiscard]] Result<const host::ReachableMounts*> mounts() { return own_mounts_.now(); }
   // As OwnMounts::readings, of the last mounts().
@@ -175,7 +181,8 @@ class Session final : public HostServices {
   Survey survey_;
   PlannedLaunches planned_launches_;
   host::NameQueues name_queues_;
-  host::MemoryFiles memory_files_;  // of the last launch
+  host::MemoryFiles memory_files_;       // of the last launch
+  std::optional<RunChannels> channels_;  // of the next one
   std::shared_ptr<host::Caretaker> caretaker_;
   guard::LinkerNames linkers_;
   std::vector<AbsolutePath> written_before_;

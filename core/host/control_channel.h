@@ -25,8 +25,10 @@ struct ReceivedControl {
 };
 [[nodiscard]] Result<ReceivedControl> receive_control(int host_end);
 
-// The commit's document in a sealed memory file, ready to be sent.
-[[nodiscard]] Result<UniqueFd> make_commit(ByteView document);
+// What a commit's document will lie in.
+[[nodiscard]] Result<UniqueFd> begin_commit();
+// The commit's document in a sealed memory file, ready to be sent; `begun` is used up.
+[[nodiscard]] Result<UniqueFd> make_commit(UniqueFd begun, ByteView document);
 // Sends the commit. Both descriptors are borrowed. `exec_rules`: the rule set that the document
 // speaks of; -1: it speaks of none.
 [[nodiscard]] Result<void> send_commit(int host_end, int commit_file, int exec_rules = -1);

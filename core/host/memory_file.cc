@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <utility>
 
 #include "host/add_seals.h"
 #include "host/errno_text.h"
@@ -59,10 +60,12 @@ Result<void> append(int file, const char* name, ByteView bytes) {
 
 // Security: a holder may reopen the file through /proc/<pid>/fd for writing, whatever our
 // descriptor allows. The mode stops everybody but root, the seals stop root too.
-Result<void> seal(int file, const char* name, Use use) {
-  if (::fchmod(file, use == Use::kProgram ? 0500 : 0400) != 0) {
-    return step_failed(name, "change mode", errno);
-  }
+Result<void> restrict_mode(int file, const char* name, Use use) {
+  if (::fchmod(file, use == Use::kProgram ? 0500 : 0400) == 0) return {};
+  return step_failed(name, "change mode", errno);
+}
+
+Result<void> seal(int file, const char* name) {
   const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   int error = add_seals(file, seals | kSealExec);
   if (error == EINVAL) error = add_seals(file, seals);
@@ -88,12 +91,22 @@ Result<void> copy_contents(int from, int to, const char* name, std::size_t max_b
 
 }  // namespace
 
-Result<UniqueFd> make_memory_file(const char* name, ByteView bytes) {
+Result<UniqueFd> begin_memory_file(const char* name) {
   LOOM_TRY(UniqueFd file, create(name, Use::kData));
-  LOOM_TRY_VOID(append(file.get(), name, bytes));
-  LOOM_TRY_VOID(seal(file.get(), name, Use::kData));
-  if (::lseek(file.get(), 0, SEEK_SET) != 0) return step_failed(name, "rewind", errno);
+  LOOM_TRY_VOID(restrict_mode(file.get(), name, Use::kData));
   return file;
+}
+
+Result<UniqueFd> finish_memory_file(const char* name, UniqueFd begun, ByteView bytes) {
+  LOOM_TRY_VOID(append(begun.get(), name, bytes));
+  LOOM_TRY_VOID(seal(begun.get(), name));
+  if (::lseek(begun.get(), 0, SEEK_SET) != 0) return step_failed(name, "rewind", errno);
+  return begun;
+}
+
+Result<UniqueFd> make_memory_file(const char* name, ByteView bytes) {
+  LOOM_TRY(UniqueFd begun, begin_memory_file(name));
+  return finish_memory_file(name, std::move(begun), bytes);
 }
 
 Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
@@ -116,7 +129,8 @@ Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
 Result<UniqueFd> make_executable_copy(const char* name, int file, std::size_t max_bytes) {
   LOOM_TRY(UniqueFd copy, create(name, Use::kProgram));
   LOOM_TRY_VOID(copy_contents(file, copy.get(), name, max_bytes));
-  LOOM_TRY_VOID(seal(copy.get(), name, Use::kProgram));
+  LOOM_TRY_VOID(restrict_mode(copy.get(), name, Use::kProgram));
+  LOOM_TRY_VOID(seal(copy.get(), name));
   if (::lseek(copy.get(), 0, SEEK_SET) != 0) return step_failed(name, "rewind", errno);
   return copy;
 }

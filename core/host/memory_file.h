@@ -17,6 +17,11 @@ namespace loom::host {
 // meanwhile; nobody can change them on the way.
 [[nodiscard]] Result<UniqueFd> make_memory_file(const char* name, ByteView bytes);
 
+// The same in two steps, of which only the second needs the bytes. Meanwhile nobody but root could
+// open it to write. The descriptor is none where there are no memory files.
+[[nodiscard]] Result<UniqueFd> begin_memory_file(const char* name);
+[[nodiscard]] Result<UniqueFd> finish_memory_file(const char* name, UniqueFd begun, ByteView bytes);
+
 // The last memory files, for whoever needs the same bytes once more: opening one again takes a
 // quarter of the time of making one. Not for what a command brought along: they are kept.
 class MemoryFiles {

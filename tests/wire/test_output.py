@@ -1,5 +1,6 @@
 """Streams, the cap, the exit frame and its report (wire.md 5.4, 5.5, 6.3, 7, 8.5)."""
 
+import fcntl
 import os
 import re
 import select
@@ -19,6 +20,18 @@ MOUNTS = re.compile(
 def resident_kib(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
+
+
+# What a pipe of `size` becomes for a user who asks for `wanted`: there is an allowance (pipe(7)).
+def largest_pipe(size, wanted):
+    ends = os.pipe()
+    try:
+        return fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, wanted)
+    except PermissionError:
+        return size
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 class StreamTest(WireCase):
@@ -184,6 +197,16 @@ class FloodTest(WireCase):
         self.assertLess(farthest, self.BEHIND)
         self.assertLess(slowest, 5)
         print(f"{echoed} echoes, slowest {slowest * 1000:.0f} ms, farthest {farthest // 1024} KiB")
+
+    @for_jails  # elsewhere no pipe's size can be asked for
+    def test_the_pipe_of_a_stream_that_floods_grows_and_the_other_stays(self):
+        size = f"fcntl.fcntl({{}}, {fcntl.F_GETPIPE_SZ})"
+        show = f"import fcntl, sys; print({size.format(1)}, {size.format(2)}, file=sys.stderr)"
+        tell = f"/usr/bin/python3 -c '{show}'"
+        run = self.shell(self.helper(), f"{tell}; {ZEROS.format(1_000_000)}; {tell}")
+        before, after = (line.split() for line in run.stderr.decode().splitlines())
+        self.assertEqual(before[0], before[1])
+        self.assertEqual(after, [str(largest_pipe(int(before[0]), 256 * 1024)), before[1]])
 
     def test_a_broker_that_does_not_read_fills_no_memory(self):
         helper = self.helper()

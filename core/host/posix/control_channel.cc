@@ -16,6 +16,7 @@ namespace loom::host {
 namespace {
 
 constexpr const char* kChannel = "control channel";
+constexpr const char* kCommitFile = "loom-commit";
 // Each message: its length as four bytes, the lowest first, and the message.
 constexpr std::size_t kLengthBytes = 4;
 using Frame = std::array<std::byte, kLengthBytes + kMaxControlBytes>;
@@ -84,8 +85,10 @@ Result<ReceivedControl> receive_control(int host_end) {
   return ReceivedControl{.message = std::move(decoded), .sender = 0};
 }
 
-Result<UniqueFd> make_commit(ByteView document) {
-  return make_memory_file("loom-commit", document);
+Result<UniqueFd> begin_commit() { return begin_memory_file(kCommitFile); }
+
+Result<UniqueFd> make_commit(UniqueFd begun, ByteView document) {
+  return finish_memory_file(kCommitFile, std::move(begun), document);
 }
 
 Result<void> send_commit(int host_end, int commit_file, int exec_rules) {

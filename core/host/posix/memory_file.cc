@@ -111,6 +111,12 @@ Result<UniqueFd> make_memory_file(const char*, ByteView bytes) {
   return in_unlinked_file(bytes);
 }
 
+Result<UniqueFd> begin_memory_file(const char*) { return UniqueFd(); }
+
+Result<UniqueFd> finish_memory_file(const char* name, UniqueFd, ByteView bytes) {
+  return make_memory_file(name, bytes);
+}
+
 Result<UniqueFd> make_executable_copy(const char* name, int, std::size_t) {
   return fail(ErrorCode::kUnsupported,
               "memory file " + std::string(name) + ": this system has no executable memory files");

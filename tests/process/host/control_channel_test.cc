@@ -62,6 +62,13 @@ UniqueFd receive_descriptor(int socket, Bytes& text) {
   return fds.empty() ? UniqueFd() : std::move(fds.front());
 }
 
+UniqueFd sealed_commit(std::string_view text) {
+  auto begun = begin_commit();
+  auto made = begun ? make_commit(std::move(*begun), as_bytes(text)) : std::move(begun);
+  EXPECT_TRUE(made);
+  return made ? std::move(*made) : UniqueFd();
+}
+
 class ControlChannelTest : public ::testing::Test {
  protected:
   ControlChannelTest() {
@@ -111,7 +118,7 @@ TEST_F(ControlChannelTest, TheOtherSideGoingAwayIsTheEnd) {
 }
 
 TEST_F(ControlChannelTest, TheEndWithOurCommitUnreadIsTheEndToo) {
-  ASSERT_TRUE(send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get()));
+  ASSERT_TRUE(send_commit(pair_.host.get(), sealed_commit("document").get()));
   pair_.child.reset();
 
   const auto received = receive_control(pair_.host.get());
@@ -144,7 +151,7 @@ TEST_F(ControlChannelTest, RubbishAnEmptyAndATooLongMessageAreErrors) {
 }
 
 TEST_F(ControlChannelTest, ACommitCarriesItsDocumentSealed) {
-  ASSERT_TRUE(send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get()));
+  ASSERT_TRUE(send_commit(pair_.host.get(), sealed_commit("document").get()));
 
   Bytes text;
   const UniqueFd document = receive_descriptor(pair_.child.get(), text);
@@ -160,8 +167,7 @@ TEST_F(ControlChannelTest, ACommitCarriesItsDocumentSealed) {
 TEST_F(ControlChannelTest, ACommitCarriesTheRuleSetAfterItsDocument) {
   const Pipe rules = make_pipe();
   const std::size_t before = open_descriptors();
-  ASSERT_TRUE(
-      send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get(), rules.read.get()));
+  ASSERT_TRUE(send_commit(pair_.host.get(), sealed_commit("document").get(), rules.read.get()));
 
   Bytes text;
   const std::vector<UniqueFd> received = receive_descriptors(pair_.child.get(), text);
@@ -180,7 +186,7 @@ TEST_F(ControlChannelTest, ACommitCarriesTheRuleSetAfterItsDocument) {
 TEST_F(ControlChannelTest, ACommitToNobodyIsAnErrorWithoutASignal) {
   pair_.child.reset();
 
-  const auto sent = send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get());
+  const auto sent = send_commit(pair_.host.get(), sealed_commit("document").get());
 
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().sys_errno, EPIPE);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "host/add_seals.h"
 #include "process_support.h"
@@ -38,6 +39,20 @@ TEST(MemoryFileTest, ItHoldsTheBytesFromOffsetZero) {
   EXPECT_EQ(::lseek(file->get(), 0, SEEK_CUR), 0);
   EXPECT_EQ(read_text(file->get()), "hello");
   EXPECT_EQ(::fcntl(file->get(), F_GETFD), FD_CLOEXEC);
+}
+
+TEST(MemoryFileTest, InTwoStepsItIsTheSameAndNobodyMayWriteMeanwhile) {
+  auto begun = begin_memory_file("loom-test");
+  ASSERT_TRUE(begun);
+  struct stat about {};
+  ASSERT_EQ(::fstat(begun->get(), &about), 0);
+  EXPECT_EQ(about.st_mode & 07777U, 0400U);
+
+  const auto file = finish_memory_file("loom-test", std::move(*begun), as_bytes("hello"));
+
+  ASSERT_TRUE(file);
+  EXPECT_EQ(read_text(file->get()), "hello");
+  expect_unchangeable(file->get());
 }
 
 TEST(MemoryFileTest, NoDescriptorOfItCanChangeIt) {

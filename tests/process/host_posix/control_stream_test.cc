@@ -23,6 +23,13 @@ Bytes framed(const Bytes& message) {
 
 Bytes ready() { return framed(encode(ControlMessage{})); }
 
+UniqueFd sealed_commit(std::string_view text) {
+  auto begun = begin_commit();
+  auto made = begun ? make_commit(std::move(*begun), as_bytes(text)) : std::move(begun);
+  EXPECT_TRUE(made);
+  return made ? std::move(*made) : UniqueFd();
+}
+
 class ControlStreamTest : public ::testing::Test {
  protected:
   ControlStreamTest() {
@@ -153,7 +160,7 @@ TEST_F(ControlStreamTest, ADescriptorNobodyAskedForIsClosed) {
 
 // As a stage 2 takes it: the length, then the rest; the descriptor comes with the first byte.
 TEST_F(ControlStreamTest, ACommitIsAFrameThatLendsItsDocument) {
-  ASSERT_TRUE(send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get()));
+  ASSERT_TRUE(send_commit(pair_.host.get(), sealed_commit("document").get()));
 
   Bytes text(4 + kMaxControlBytes);
   iovec part{.iov_base = text.data(), .iov_len = 4};
@@ -182,7 +189,7 @@ TEST_F(ControlStreamTest, ACommitIsAFrameThatLendsItsDocument) {
 }
 
 TEST_F(ControlStreamTest, TheEndWithOurCommitUnreadIsTheEndToo) {
-  ASSERT_TRUE(send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get()));
+  ASSERT_TRUE(send_commit(pair_.host.get(), sealed_commit("document").get()));
   pair_.child.reset();
 
   const auto received = receive_control(pair_.host.get());
@@ -194,7 +201,7 @@ TEST_F(ControlStreamTest, TheEndWithOurCommitUnreadIsTheEndToo) {
 TEST_F(ControlStreamTest, ACommitToNobodyIsAnErrorWithoutASignal) {
   pair_.child.reset();
 
-  const auto sent = send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get());
+  const auto sent = send_commit(pair_.host.get(), sealed_commit("document").get());
 
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().sys_errno, EPIPE);
@@ -204,7 +211,7 @@ TEST_F(ControlStreamTest, AnExecRuleSetIsRefused) {
   const Pipe rules = make_pipe();
 
   const auto sent =
-      send_commit(pair_.host.get(), make_commit(as_bytes("document"))->get(), rules.read.get());
+      send_commit(pair_.host.get(), sealed_commit("document").get(), rules.read.get());
 
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().code, ErrorCode::kUnsupported);

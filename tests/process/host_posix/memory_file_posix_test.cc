@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <utility>
 
 #include "host/memory_file.h"
 #include "host/posix/memory_file.h"
@@ -15,6 +16,13 @@ std::string letters(std::size_t count) {
   std::string text(count, ' ');
   for (std::size_t i = 0; i < count; ++i) text[i] = static_cast<char>('a' + i % 26);
   return text;
+}
+
+// In two steps, as in one.
+Result<UniqueFd> in_two_steps(ByteView bytes) {
+  auto begun = begin_memory_file("loom-test");
+  if (!begun) return begun;
+  return finish_memory_file("loom-test", std::move(*begun), bytes);
 }
 
 // A FIFO, a socket or a regular file.
@@ -35,6 +43,9 @@ TEST(MemoryFilePosixTest, EverySizeArrivesWholeAndEnds) {
     EXPECT_EQ(::fcntl(file->get(), F_GETFD), FD_CLOEXEC);
     EXPECT_EQ(::fcntl(file->get(), F_GETFL) & O_NONBLOCK, 0);
     EXPECT_TRUE(read_text(file->get()) == text);
+    const auto again = in_two_steps(as_bytes(text));
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(read_text(again->get()) == text);
   }
 }
 

@@ -265,6 +265,7 @@ bool Execution::pump_once(Pump& pump) {
   const ssize_t got = ::read(pump.pipe.get(), buffer.data(), buffer.size());
   if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return false;
   if (got <= 0) {
+    look_at_command();
     close_output(pump.stream);
     finish_when_drained();
     return false;
@@ -427,6 +428,7 @@ void Execution::meet_command(pid_t sender) {
   if (run_.launch.jailed_pids) {
     init_pid_ = parent_of_command();
     jail_init_ = init_pid_;
+    init_stat_ = host::ForeignStat::open(init_pid_);
     if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
     if (run_.made && init_pidfd_) run_.made->meet_process_one(init_pidfd_.get());
     static_cast<void>(jail_outlives_us());
@@ -450,7 +452,7 @@ pid_t Execution::parent_of_command() const {
 // Process 1 of the jail arms its own parent-death signal right after it forked stage 2; until it
 // sleeps in wait, a helper that died would leave the jail behind.
 bool Execution::jail_outlives_us() {
-  if (jail_init_ > 0 && host::read_process_state(jail_init_) == 'S') jail_init_ = 0;
+  if (jail_init_ > 0 && init_stat_.state() == 'S') jail_init_ = 0;
   return jail_init_ > 0;
 }
 
@@ -489,7 +491,9 @@ void Execution::commit_when_ready() {
   if (lost_caretaker()) return caretaker_ended();
   const auto sent = host::send_commit(control_.get(), commit_file_.get(), exec_rules_.get());
   committed_ = sent.has_value();
-  if (!sent) refuse_commit("commit: " + sent.error().message);
+  if (!sent) return refuse_commit("commit: " + sent.error().message);
+  // Who shares a processor with stage 2 may go on only when a short command is over.
+  look_at_command();
 }
 
 // Stage 2 meets the end of the channel and exits without running anything.

@@ -142,6 +142,7 @@ class Execution {
   void close_control();
   void watch_command();
   [[nodiscard]] bool may_answer_first() const;
+  void look_at_command();
   void command_ended();
   void learn_end();
   void drop_group();
@@ -165,6 +166,7 @@ class Execution {
   void launcher_ended();
   void tell_if_gone();
   void jail_ended();
+  void process_one_ended();
   void finish_when_drained();
   void finish();
   [[nodiscard]] std::string unreleased(const Error& error) const;
@@ -218,6 +220,7 @@ class Execution {
   int commit_tries_ = 0;
   pid_t init_pid_ = 0;   // process 1 of the jail
   pid_t jail_init_ = 0;  // the same, until it is known to die with us
+  host::ForeignStat init_stat_;
   UniqueFd init_pidfd_;  // the same process, until it has ended and every other of the jail with it
   UniqueFd command_;     // pidfd of the process that becomes the command
   pid_t command_pid_ = 0;

@@ -32,14 +32,25 @@ constexpr std::chrono::milliseconds kRemovalMoment{200};
 // other. Where the kernel tells us how the command ended, nobody has to wait for them.
 void Execution::watch_command() {
   if (!running_ || !command_ || !init_pidfd_ || ended_ || !command_watch_) return;
+  loop_.watch(init_pidfd_.get(), kReadable, [this](short) { jail_ended(); });
+  look_at_command();
+  if (command_end_) return command_ended();
   command_watched_ = true;
   loop_.watch(command_.get(), kReadable, [this](short) { command_ended(); });
+}
+
+// As early as possible: the event that wakes us up wakes up process 1 as well, which takes the
+// status away. The end of a command's output comes a little before its own.
+void Execution::look_at_command() {
+  if (committed_ && command_watch_ && !command_end_) {
+    command_end_ = command_watch_->status(command_.get());
+  }
 }
 
 void Execution::command_ended() {
   loop_.forget(command_.get());
   command_watched_ = false;
-  command_end_ = command_watch_->status(command_.get());
+  look_at_command();
   if (!command_end_ || ended_) return;
   // A stop has words of its own for whom it ended. What the command left behind is the child of the
   // jail's first process by now, and may be slow to die.
@@ -50,8 +61,20 @@ void Execution::command_ended() {
   if (group_) group_->kill_all();
   if (!may_answer_first()) return;
   leaving_ = true;
-  loop_.watch(init_pidfd_.get(), kReadable, [this](short) { jail_ended(); });
   settle({.code = command_end_->code, .signal = 0});  // in the launcher's words, as learn_end
+  drain();
+}
+
+// Process 1 was quicker, took the command's status and ended with it, and with process 1 everybody
+// in the jail has ended. One that was killed instead knows nothing, and the supervisor will say so.
+void Execution::process_one_ended() {
+  const auto end = init_stat_.end_of_only_thread(init_pidfd_.get());
+  if (!end || end->signal != 0 || !may_answer_first()) return;
+  init_pidfd_.reset();
+  ::kill(-child_.pid, SIGKILL);
+  if (group_) group_->kill_all();
+  leaving_ = true;
+  settle({.code = end->code, .signal = 0});
   drain();
 }
 
@@ -181,6 +204,7 @@ void Execution::tell_if_gone() {
 // Process 1 ends when every other process of the jail has; its supervisor does not wait for that.
 void Execution::jail_ended() {
   loop_.forget(init_pidfd_.get());
+  if (!ended_) return process_one_ended();
   init_pidfd_.reset();
   if (leaving_) return tell_if_gone();
   finish_when_drained();

@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "host/errno_text.h"
+#include "host/process_table.h"
 
 namespace loom::host {
 
@@ -76,6 +77,12 @@ std::optional<ZombieLine> read_zombie_line(int stat) {
   }
   const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), line.status);
   return read.ec == std::errc() ? std::optional(line) : std::nullopt;
+}
+
+// Whether every thread has ended.
+bool polls_ended(int pidfd) {
+  pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
+  return ::poll(&end, 1, 0) == 1;
 }
 
 bool is_reaped(int pidfd) {
@@ -148,6 +155,8 @@ std::optional<ForeignEnd> ForeignEnd::watch(int pid, int parent) {
 }
 
 std::optional<ExitStatus> ForeignEnd::status(int pidfd) const {
+  // Before: a main thread that went first is a zombie, too.
+  if (!polls_ended(pidfd)) return std::nullopt;
   const auto line = read_zombie_line(stat_.get());
   // Of one that is being reaped the line says what its main thread said.
   if (!line || is_reaped(pidfd)) return std::nullopt;
@@ -164,8 +173,7 @@ bool ForeignEnd::is_named_alone() const {
 
 bool ForeignEnd::left_nobody(int pidfd) const {
   // Its own children become its parent's when it ends, and the list is read after that.
-  pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
-  if (::poll(&end, 1, 0) != 1) return false;
+  if (!polls_ended(pidfd)) return false;
   // The list leaves somebody out if one that it has named already is reaped while it is read
   // (proc_pid_task_children(5)). An empty one has named nobody.
   for (int tries = 0; tries < 2; ++tries) {
@@ -175,6 +183,26 @@ bool ForeignEnd::left_nobody(int pidfd) const {
     if (is_named_alone() && !is_reaped(pidfd)) return true;
   }
   return false;
+}
+
+ForeignStat ForeignStat::open(int pid) {
+  ForeignStat stat;
+  stat.file_.reset(
+      ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  return stat;
+}
+
+char ForeignStat::state() const {
+  std::array<char, 2'048> buffer;
+  const ssize_t got = ::pread(file_.get(), buffer.data(), buffer.size(), 0);
+  return got <= 0 ? '\0'
+                  : process_state(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+}
+
+std::optional<ExitStatus> ForeignStat::end_of_only_thread(int pidfd) const {
+  const auto line = read_zombie_line(file_.get());
+  if (line && (line->status != 0 || line->known)) return from_wait_status(line->status);
+  return foreign_exit_status(pidfd);
 }
 
 Result<int> open_pidfd(int pid) {

@@ -36,8 +36,9 @@ class ForeignEnd {
   // `pid`, which is its parent's only child, cannot end meanwhile (it waits for us). Nothing where
   // its end would not be told to us.
   [[nodiscard]] static std::optional<ForeignEnd> watch(int pid, int parent);
-  // Once `pidfd`, the process', is readable: how it ended, as its parent will learn it (the last
-  // field of proc_pid_stat(5); the whole process' since kernel 5.17). Nothing when it was reaped.
+  // How it ended, as its parent will learn it (the last field of proc_pid_stat(5); the whole
+  // process' since kernel 5.17). Nothing while `pidfd`, its own, is not readable, and when it was
+  // reaped.
   [[nodiscard]] std::optional<ExitStatus> status(int pidfd) const;
   // Whether it has ended, too, and its parent has no other child.
   [[nodiscard]] bool left_nobody(int pidfd) const;
@@ -49,6 +50,21 @@ class ForeignEnd {
   UniqueFd directory_;  // /proc/<pid>
   UniqueFd stat_;
   UniqueFd siblings_;
+};
+
+// /proc/<pid>/stat of a process that is not our child, kept open.
+class ForeignStat {
+ public:
+  // Of a process that is not reaped meanwhile. Without such a file it says nothing.
+  [[nodiscard]] static ForeignStat open(int pid);
+  // As process_state; 0 when the process is gone.
+  [[nodiscard]] char state() const;
+  // How a process ended that never had a second thread, once `pidfd`, its own, is readable; also
+  // when it was reaped (kernel 6.15). Nothing where that is not told, or not yet.
+  [[nodiscard]] std::optional<ExitStatus> end_of_only_thread(int pidfd) const;
+
+ private:
+  UniqueFd file_;
 };
 
 // The parent of the process behind `pidfd`, of whatever kinship (PIDFD_GET_INFO, kernel 6.13).

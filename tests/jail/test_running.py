@@ -507,6 +507,10 @@ class FirstAnswer(RunCase):
         with contextlib.suppress(ChildProcessError):
             os.waitpid(launcher, WALL)
 
+    def let_go_on(self, pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
     def assertSilent(self, helper):
         self.assertEqual(select.select([helper.process.stdout], [], [], 0.5)[0], [], "it has answered")
 
@@ -525,6 +529,49 @@ class FirstAnswer(RunCase):
                 self.assertNoSkips(run)
                 self.collect(launcher)
                 self.assertNothingBelow(helper)
+
+    def stopped(self, helper, script):
+        """A run whose script waits for a line, its launcher, which is stopped, and process 1."""
+        if not CAN_TELL_SIGNALS:
+            self.skipTest("the kernel is older than 6.15, and every answer waits for the launcher")
+        run = self.running(helper, "echo up; read line; " + script)
+        table = client.process_table()
+        (launcher,) = [pid for pid, row in table.items() if row[0] == helper.pid]
+        (process_one,) = [pid for pid, row in table.items() if row[0] == launcher]
+        os.kill(launcher, signal.SIGSTOP)
+        self.assertState(launcher, "T")
+        return run, launcher, process_one
+
+    def assertState(self, pid, state):
+        self.assertTrue(client.wait_until(lambda: client.process_table()[pid][1] == state, LIMIT))
+
+    def test_it_comes_from_process_one_where_that_took_the_status(self):
+        rows = (("exit 3", 3), ("exit 0", 0), ("kill -9 $$", 137))
+        with self.answering() as helper:
+            for script, code in rows:
+                run, launcher, process_one = self.stopped(helper, "sleep 1; " + script)
+                helper.stdin(b"go\n")
+                self.assertTrue(client.wait_until(lambda: "sleep" in client.descendants(helper.pid).values(), LIMIT))
+                os.kill(helper.pid, signal.SIGSTOP)
+                self.addCleanup(self.let_go_on, helper.pid)
+                self.assertState(process_one, "Z")
+                self.assertState(launcher, "T")
+                os.kill(helper.pid, signal.SIGCONT)
+                self.settle(helper, run)
+                self.assertEqual(run.code, code, self.story(run))
+                self.assertNoSkips(run)
+                self.assertNothingBelow(helper)
+
+    def test_it_does_not_come_from_a_process_one_that_was_killed(self):
+        with self.answering() as helper:
+            run, launcher, process_one = self.stopped(helper, "exit 3")
+            os.kill(process_one, signal.SIGKILL)
+            self.assertState(process_one, "Z")
+            self.assertSilent(helper)
+            os.kill(launcher, signal.SIGCONT)
+            self.settle(helper, run)
+            self.assertEqual(run.code, 137, self.story(run))
+            self.assertNothingBelow(helper)
 
     def test_it_waits_where_somebody_is_left(self):
         with self.answering() as helper:

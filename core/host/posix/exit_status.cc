@@ -80,6 +80,12 @@ std::optional<ExitStatus> ForeignEnd::status(int) const { return std::nullopt; }
 
 bool ForeignEnd::left_nobody(int) const { return false; }
 
+ForeignStat ForeignStat::open(int) { return {}; }
+
+char ForeignStat::state() const { return 0; }
+
+std::optional<ExitStatus> ForeignStat::end_of_only_thread(int) const { return std::nullopt; }
+
 Result<int> open_pidfd(int pid) {
   const auto cannot = [pid](ErrorCode code, int error, const char* why) {
     return fail(code, "open process " + std::to_string(pid) + ": " + why, error);

@@ -87,7 +87,8 @@ int parent_of_one(const std::string& how) {
   return ::waitpid(child, nullptr, 0) == child ? 0 : 1;
 }
 
-// Ends with `code`, by a thread that outlives the main one, which ends with 0.
+// Ends with `code`, by a thread that outlives the main one, which ends with 0, until the end of
+// standard input.
 int outlive_main(int code) {
   const std::string file = "/proc/self/task/" + std::to_string(::getpid()) + "/stat";
   std::thread([file, code] {
@@ -96,6 +97,10 @@ int outlive_main(int code) {
       std::ifstream stat(file);
       std::getline(stat, text);
     } while (text.find(") Z ") == std::string::npos);
+    std::cout << "up" << std::endl;
+    char byte = 0;
+    while (::read(0, &byte, 1) > 0) {
+    }
     ::_exit(code);
   }).detach();
   ::syscall(SYS_exit, 0);

@@ -126,10 +126,18 @@ TEST(ExitStatusTest, AZombiesEndIsWhatItsParentWillLearn) {
 }
 
 TEST(ExitStatusTest, AProcessEndsAsItsLastThreadSaysAndNotAsItsMainThreadDid) {
-  const auto child = spawn(probe({"outlive-main", "3"}));
-  ASSERT_TRUE(child);
+  Pipe in = make_pipe();
+  Pipe out = make_pipe();
+  SpawnRequest request = probe({"outlive-main", "3"});
+  request.moves = {{.from = in.read.get(), .to = 0}, {.from = out.write.get(), .to = 1}};
+  const auto child = spawn(request);
+  ASSERT_TRUE(child && !child->failure);
   const auto watch = ForeignEnd::watch(child->pid, ::getpid());
   ASSERT_TRUE(watch);
+  char line[4] = {};
+  ASSERT_GT(::read(out.read.get(), line, sizeof line), 0);
+  EXPECT_FALSE(watch->status(child->pidfd.get())) << "only its main thread has ended";
+  in.write.reset();
   EXPECT_EQ(code_seen_of_zombie(*child, *watch), 3);
 }
 
@@ -154,6 +162,34 @@ TEST(ExitStatusTest, WhoeverIsLeftBehindIsSeen) {
   EXPECT_TRUE(watch->left_nobody(first->pidfd.get())) << "only the watched zombie is left";
   wait_for(first->pidfd.get());
   EXPECT_TRUE(watch->left_nobody(first->pidfd.get())) << "nobody is left";
+}
+
+TEST(ExitStatusTest, TheLineOfAStrangerTellsItsEndBeforeTheReapingAndItsDescriptorAfterIt) {
+  for (const int code : {3, 0, 128 + SIGKILL}) {
+    SCOPED_TRACE(code);
+    const auto child = spawn(code < 128 ? probe({"exit", std::to_string(code)}) : probe({"sleep"}));
+    ASSERT_TRUE(child && !child->failure);
+    const ForeignStat stat = ForeignStat::open(child->pid);
+    if (code > 128) {
+      EXPECT_FALSE(stat.end_of_only_thread(child->pidfd.get())) << "it lives";
+      EXPECT_NE(stat.state(), 'Z');
+      ::kill(child->pid, SIGKILL);
+    }
+    ASSERT_TRUE(becomes_readable(child->pidfd.get()));
+
+    const auto zombie = stat.end_of_only_thread(child->pidfd.get());
+    const char state = stat.state();
+    wait_for(child->pidfd.get());
+    const auto reaped = stat.end_of_only_thread(child->pidfd.get());
+
+    ASSERT_TRUE(zombie);
+    EXPECT_EQ(zombie->code, code);
+    EXPECT_EQ(zombie->signal, code > 128 ? SIGKILL : 0);
+    EXPECT_EQ(state, 'Z');
+    EXPECT_EQ(stat.state(), '\0');
+    ASSERT_EQ(reaped.has_value(), kernel_says_how_others_ended());
+    EXPECT_EQ(reaped.value_or(*zombie).code, code);
+  }
 }
 
 // Its child becomes ours in the moment it ends: a list that was read before does not name it.

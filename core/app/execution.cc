@@ -116,7 +116,7 @@ Admission<void> Execution::spawn(const ChildStreams& streams) {
 Admission<void> Execution::launch() {
   LOOM_TRY_VOID(watch_names());
   const bool has_stage2 = run_.launch.report_number >= 0;
-  LOOM_TRY(RunChannels channels, session_.take_channels());
+  LOOM_TRY(RunChannels channels, session_.take_channels(run_.launch));
   started_ = std::chrono::steady_clock::now();
   LOOM_TRY_VOID(spawn({.in = channels.in.childs.get(),
                        .out = channels.out.childs.get(),
@@ -428,7 +428,6 @@ void Execution::meet_command(pid_t sender) {
   if (run_.launch.jailed_pids) {
     init_pid_ = parent_of_command();
     jail_init_ = init_pid_;
-    init_stat_ = host::ForeignStat::open(init_pid_);
     if (auto pidfd = host::open_pidfd(jail_init_)) init_pidfd_.reset(*pidfd);
     if (run_.made && init_pidfd_) run_.made->meet_process_one(init_pidfd_.get());
     static_cast<void>(jail_outlives_us());
@@ -452,7 +451,8 @@ pid_t Execution::parent_of_command() const {
 // Process 1 of the jail arms its own parent-death signal right after it forked stage 2; until it
 // sleeps in wait, a helper that died would leave the jail behind.
 bool Execution::jail_outlives_us() {
-  if (jail_init_ > 0 && init_stat_.state() == 'S') jail_init_ = 0;
+  if (jail_init_ > 0 && !init_stat_) init_stat_ = host::ForeignStat::open(jail_init_);
+  if (init_stat_ && init_stat_->state() == 'S') jail_init_ = 0;
   return jail_init_ > 0;
 }
 

@@ -220,7 +220,7 @@ class Execution {
   int commit_tries_ = 0;
   pid_t init_pid_ = 0;   // process 1 of the jail
   pid_t jail_init_ = 0;  // the same, until it is known to die with us
-  host::ForeignStat init_stat_;
+  std::optional<host::ForeignStat> init_stat_;
   UniqueFd init_pidfd_;  // the same process, until it has ended and every other of the jail with it
   UniqueFd command_;     // pidfd of the process that becomes the command
   pid_t command_pid_ = 0;
@@ -228,7 +228,7 @@ class Execution {
   bool command_watched_ = false;
   std::optional<host::ForeignEnd> command_watch_;
   std::optional<host::ExitStatus> command_end_;  // its own, where the kernel told in time
-  bool cut_short_ = false;  // the command ended, and the launcher was not asked for its end
+  bool cut_short_ = false;  // the command ended, and the launcher was killed before it said so
   bool leaving_ = false;    // and not waited for either
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;

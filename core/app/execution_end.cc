@@ -68,7 +68,8 @@ void Execution::command_ended() {
 // Process 1 was quicker, took the command's status and ended with it, and with process 1 everybody
 // in the jail has ended. One that was killed instead knows nothing, and the supervisor will say so.
 void Execution::process_one_ended() {
-  const auto end = init_stat_.end_of_only_thread(init_pidfd_.get());
+  if (!init_stat_) return;
+  const auto end = init_stat_->end_of_only_thread(init_pidfd_.get());
   if (!end || end->signal != 0 || !may_answer_first()) return;
   init_pidfd_.reset();
   ::kill(-child_.pid, SIGKILL);

@@ -31,11 +31,16 @@ Result<UniqueFd> open_nothing() {
 
 }  // namespace
 
-Result<RunChannels> RunChannels::make() {
+Result<RunChannels> RunChannels::make_streams() {
   RunChannels made;
   LOOM_TRY(made.in, make_pipe(true));
   LOOM_TRY(made.out, make_pipe(false));
   LOOM_TRY(made.err, make_pipe(false));
+  return made;
+}
+
+Result<RunChannels> RunChannels::make() {
+  LOOM_TRY(RunChannels made, make_streams());
   LOOM_TRY(made.report, make_pipe(false));
   LOOM_TRY(made.control, host::make_control_pair());
   LOOM_TRY(made.commit, host::begin_commit());

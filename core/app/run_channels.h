@@ -23,6 +23,8 @@ struct RunChannels {
   UniqueFd nothing;  // /dev/null, for a launcher whose own stdin is not the command's
 
   [[nodiscard]] static Result<RunChannels> make();
+  // Only the command's own three streams.
+  [[nodiscard]] static Result<RunChannels> make_streams();
 };
 
 }  // namespace loom::app

@@ -230,8 +230,9 @@ Result<const Survey*> Session::survey(const Policy& policy) {
   return &survey_;
 }
 
-Result<RunChannels> Session::take_channels() {
-  if (!channels_) return RunChannels::make();
+Result<RunChannels> Session::take_channels(const LaunchSpec& launch) {
+  const bool only_streams = launch.report_number < 0 && launch.stdin_number == 0;
+  if (!channels_) return only_streams ? RunChannels::make_streams() : RunChannels::make();
   RunChannels taken = std::move(*channels_);
   channels_.reset();
   return taken;

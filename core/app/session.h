@@ -118,8 +118,8 @@ class Session final : public HostServices {
   [[nodiscard]] bool kernel_tells_ends() const noexcept { return kernel_tells_ends_; }
   void learn_that_kernel_tells_ends() noexcept { kernel_tells_ends_ = true; }
 
-  // Those of the next run.
-  [[nodiscard]] Result<RunChannels> take_channels();
+  // Those of the next run, which is `launch`.
+  [[nodiscard]] Result<RunChannels> take_channels(const LaunchSpec& launch);
   // While nobody waits. What fails here fails again when a run needs them.
   void make_channels_ahead();
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "host/errno_text.h"
 #include "host/process_table.h"
@@ -185,11 +186,11 @@ bool ForeignEnd::left_nobody(int pidfd) const {
   return false;
 }
 
-ForeignStat ForeignStat::open(int pid) {
+std::optional<ForeignStat> ForeignStat::open(int pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   ForeignStat stat;
-  stat.file_.reset(
-      ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  return stat;
+  stat.file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return stat.file_ ? std::optional(std::move(stat)) : std::nullopt;
 }
 
 char ForeignStat::state() const {

@@ -55,8 +55,8 @@ class ForeignEnd {
 // /proc/<pid>/stat of a process that is not our child, kept open.
 class ForeignStat {
  public:
-  // Of a process that is not reaped meanwhile. Without such a file it says nothing.
-  [[nodiscard]] static ForeignStat open(int pid);
+  // Of a process that is not reaped meanwhile. Nothing where it cannot be opened.
+  [[nodiscard]] static std::optional<ForeignStat> open(int pid);
   // As process_state; 0 when the process is gone.
   [[nodiscard]] char state() const;
   // How a process ended that never had a second thread, once `pidfd`, its own, is readable; also

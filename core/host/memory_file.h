@@ -17,8 +17,9 @@ namespace loom::host {
 // meanwhile; nobody can change them on the way.
 [[nodiscard]] Result<UniqueFd> make_memory_file(const char* name, ByteView bytes);
 
-// The same in two steps, of which only the second needs the bytes. Meanwhile nobody but root could
-// open it to write. The descriptor is none where there are no memory files.
+// The same in two steps, of which only the second needs the bytes. Meanwhile nobody could open
+// it to write but root and whoever may trace us. The descriptor is none where there are no memory
+// files.
 [[nodiscard]] Result<UniqueFd> begin_memory_file(const char* name);
 [[nodiscard]] Result<UniqueFd> finish_memory_file(const char* name, UniqueFd begun, ByteView bytes);
 

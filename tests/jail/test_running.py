@@ -6,6 +6,8 @@ import select
 
 from jail import *
 
+import leftovers  # noqa: E402, isort:skip (jail knows where it lies)
+
 LIBC = ctypes.CDLL(None, use_errno=True)
 PTRACE_SEIZE = 0x4206
 WALL = 0x40000000  # __WALL: those that are traced too
@@ -486,7 +488,7 @@ class FirstAnswer(RunCase):
             self.assertNothingBelow(helper)
             yield helper
 
-    def held(self, helper, script):
+    def held(self, helper, script, stops=True):
         """A run whose script waits for a line, and its launcher, which will not end for the helper."""
         if not CAN_TELL_SIGNALS:
             self.skipTest("the kernel is older than 6.15, and every answer waits for the launcher")
@@ -499,8 +501,9 @@ class FirstAnswer(RunCase):
             self.skipTest("this user may not trace a launcher")
         self.addCleanup(self.collect, launcher)
         self.addCleanup(self.end_helpers)
-        os.kill(process_one, signal.SIGSTOP)
-        self.assertTrue(client.wait_until(lambda: client.process_table()[process_one][1] == "T", LIMIT))
+        if stops:
+            os.kill(process_one, signal.SIGSTOP)
+            self.assertState(process_one, "T")
         return run, launcher
 
     def collect(self, launcher):
@@ -530,11 +533,11 @@ class FirstAnswer(RunCase):
                 self.collect(launcher)
                 self.assertNothingBelow(helper)
 
-    def stopped(self, helper, script):
+    def stopped(self, helper, script, **start):
         """A run whose script waits for a line, its launcher, which is stopped, and process 1."""
         if not CAN_TELL_SIGNALS:
             self.skipTest("the kernel is older than 6.15, and every answer waits for the launcher")
-        run = self.running(helper, "echo up; read line; " + script)
+        run = self.running(helper, "echo up; read line; " + script, **start)
         table = client.process_table()
         (launcher,) = [pid for pid, row in table.items() if row[0] == helper.pid]
         (process_one,) = [pid for pid, row in table.items() if row[0] == launcher]
@@ -543,17 +546,20 @@ class FirstAnswer(RunCase):
         return run, launcher, process_one
 
     def assertState(self, pid, state):
-        self.assertTrue(client.wait_until(lambda: client.process_table()[pid][1] == state, LIMIT))
+        self.assertTrue(client.wait_until(lambda: client.process_table().get(pid, (0, "", ""))[1] == state, LIMIT))
 
     def test_it_comes_from_process_one_where_that_took_the_status(self):
         rows = (("exit 3", 3), ("exit 0", 0), ("kill -9 $$", 137))
         with self.answering() as helper:
             for script, code in rows:
-                run, launcher, process_one = self.stopped(helper, "sleep 1; " + script)
+                waiting = "until rm go 2>/dev/null; do sleep 0.1; done; "
+                run, launcher, process_one = self.stopped(helper, waiting + script, cwd=self.ws)
                 helper.stdin(b"go\n")
                 self.assertTrue(client.wait_until(lambda: "sleep" in client.descendants(helper.pid).values(), LIMIT))
                 os.kill(helper.pid, signal.SIGSTOP)
                 self.addCleanup(self.let_go_on, helper.pid)
+                self.assertState(helper.pid, "T")
+                self.file("ws/go")
                 self.assertState(process_one, "Z")
                 self.assertState(launcher, "T")
                 os.kill(helper.pid, signal.SIGCONT)
@@ -563,14 +569,16 @@ class FirstAnswer(RunCase):
                 self.assertNothingBelow(helper)
 
     def test_it_does_not_come_from_a_process_one_that_was_killed(self):
+        # The supervisor ends with the command, and whoever is left in the jail is killed with process 1.
         with self.answering() as helper:
-            run, launcher, process_one = self.stopped(helper, "exit 3")
-            os.kill(process_one, signal.SIGKILL)
-            self.assertState(process_one, "Z")
+            run, launcher = self.held(helper, "sleep 100 >/dev/null 2>&1 & exit 3", stops=False)
+            (process_one,) = [pid for pid, row in client.process_table().items() if row[0] == launcher]
+            helper.stdin(b"go\n")
+            self.assertTrue(client.wait_until(lambda: process_one not in client.process_table(), LIMIT))
             self.assertSilent(helper)
-            os.kill(launcher, signal.SIGCONT)
+            self.collect(launcher)
             self.settle(helper, run)
-            self.assertEqual(run.code, 137, self.story(run))
+            self.assertEqual(run.code, 3, self.story(run))
             self.assertNothingBelow(helper)
 
     def test_it_waits_where_somebody_is_left(self):
@@ -730,21 +738,18 @@ class Settling(RunCase):
                 self.assertEqual(helper.stderr_text().count("\n"), 1, helper.stderr_text())
                 helper.close()
 
-    def descriptors(self, helper):
-        self.settle(helper, helper.start(["/bin/true"]))
-        self.assertNothingBelow(helper)  # what belonged to the run is dropped after its exit frame
-        helper.heartbeat()
-        return sorted(os.listdir(f"/proc/{helper.pid}/fd"))
-
     def test_a_hundred_runs_leave_no_process_and_no_descriptor(self):
         # test_warm.py has the same with jails that wait.
         with self.helper("--no-warm") as helper:
             self.needs(helper, "bwrap")
-            before = self.descriptors(helper)
+            self.settle(helper, helper.start(["/bin/true"]))
+            time.sleep(0.5)  # what belonged to the run is dropped after its exit frame, the next one's is made
+            before = leftovers.descriptors(helper.pid)
             for _ in range(100):
                 self.settle(helper, helper.start(["/bin/true"]))
-            self.assertEqual(self.descriptors(helper), before)
             self.assertNothingBelow(helper)
+            client.wait_until(lambda: leftovers.descriptors(helper.pid) == before, LIMIT)
+            self.assertEqual(leftovers.descriptors(helper.pid), before)
             self.assertEqual(os.listdir(self.ws), [])
 
 

@@ -12,6 +12,8 @@ import unittest
 
 from unjailed import OUTCOMES, PosixCase, client, is_alive
 
+import leftovers  # noqa: E402, isort:skip (unjailed knows where it lies)
+
 BACKEND = os.environ.get("LOOM_WATCHING_BACKEND", "")
 NAMES = ["PATH", "LOOM_SCRATCH_DIR", "PLAN_FAILS", "RENDER_FAILS", "START_FAILS", "OBSERVE_FAILS"]
 # Leaves the group and the session before the next look at the processes is over, but not before one.
@@ -229,12 +231,12 @@ class ObservedTest(WatchedCase):
         for _ in range(3):
             self.shell(helper, "true")
         time.sleep(0.3)  # the last run's own go right behind its exit frame
-        before = sorted(os.listdir(f"/proc/{helper.pid}/fd"))
+        before = leftovers.descriptors(helper.pid)
         for number in range(100):
             self.assertEqual(self.shell(helper, f"exit {number}").code, number)
         self.assertNoScratch()
         self.assertTrue(
-            client.wait_until(lambda: sorted(os.listdir(f"/proc/{helper.pid}/fd")) == before, 5)
+            client.wait_until(lambda: leftovers.descriptors(helper.pid) == before, 5)
         )
         helper.send("shutdown", {})
         self.assertEnds(helper, 0)

@@ -203,7 +203,7 @@ class FloodTest(WireCase):
         size = f"fcntl.fcntl({{}}, {fcntl.F_GETPIPE_SZ})"
         show = f"import fcntl, sys; print({size.format(1)}, {size.format(2)}, file=sys.stderr)"
         tell = f"/usr/bin/python3 -c '{show}'"
-        run = self.shell(self.helper(), f"{tell}; {ZEROS.format(1_000_000)}; {tell}")
+        run = self.shell(self.helper(), f"{tell}; {ZEROS.format(16_000_000)}; {tell}")
         before, after = (line.split() for line in run.stderr.decode().splitlines())
         self.assertEqual(before[0], before[1])
         self.assertEqual(after, [str(largest_pipe(int(before[0]), 256 * 1024)), before[1]])

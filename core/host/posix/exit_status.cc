@@ -80,7 +80,7 @@ std::optional<ExitStatus> ForeignEnd::status(int) const { return std::nullopt; }
 
 bool ForeignEnd::left_nobody(int) const { return false; }
 
-ForeignStat ForeignStat::open(int) { return {}; }
+std::optional<ForeignStat> ForeignStat::open(int) { return std::nullopt; }
 
 char ForeignStat::state() const { return 0; }
 

@@ -169,26 +169,30 @@ TEST(ExitStatusTest, TheLineOfAStrangerTellsItsEndBeforeTheReapingAndItsDescript
     SCOPED_TRACE(code);
     const auto child = spawn(code < 128 ? probe({"exit", std::to_string(code)}) : probe({"sleep"}));
     ASSERT_TRUE(child && !child->failure);
-    const ForeignStat stat = ForeignStat::open(child->pid);
+    const auto stat = ForeignStat::open(child->pid);
+    ASSERT_TRUE(stat);
     if (code > 128) {
-      EXPECT_FALSE(stat.end_of_only_thread(child->pidfd.get())) << "it lives";
-      EXPECT_NE(stat.state(), 'Z');
+      EXPECT_FALSE(stat->end_of_only_thread(child->pidfd.get())) << "it lives";
+      EXPECT_NE(stat->state(), 'Z');
       ::kill(child->pid, SIGKILL);
     }
     ASSERT_TRUE(becomes_readable(child->pidfd.get()));
 
-    const auto zombie = stat.end_of_only_thread(child->pidfd.get());
-    const char state = stat.state();
+    const auto zombie = stat->end_of_only_thread(child->pidfd.get());
+    const char state = stat->state();
     wait_for(child->pidfd.get());
-    const auto reaped = stat.end_of_only_thread(child->pidfd.get());
+    const auto reaped = stat->end_of_only_thread(child->pidfd.get());
 
-    ASSERT_TRUE(zombie);
-    EXPECT_EQ(zombie->code, code);
-    EXPECT_EQ(zombie->signal, code > 128 ? SIGKILL : 0);
     EXPECT_EQ(state, 'Z');
-    EXPECT_EQ(stat.state(), '\0');
-    ASSERT_EQ(reaped.has_value(), kernel_says_how_others_ended());
-    EXPECT_EQ(reaped.value_or(*zombie).code, code);
+    EXPECT_EQ(stat->state(), '\0');
+    EXPECT_EQ(reaped.has_value(), kernel_says_how_others_ended());
+    // Older kernels show a 0 to everybody, so that it says nothing.
+    EXPECT_TRUE(zombie || (code == 0 && !kernel_says_how_others_ended()));
+    for (const auto& end : {zombie, reaped}) {
+      if (!end) continue;
+      EXPECT_EQ(end->code, code);
+      EXPECT_EQ(end->signal, code > 128 ? SIGKILL : 0);
+    }
   }
 }
 

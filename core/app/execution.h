@@ -144,6 +144,8 @@ class Execution {
   [[nodiscard]] bool may_answer_first() const;
   void look_at_command();
   void command_ended();
+  void answer_first(int code);
+  void kill_groups();
   void learn_end();
   void drop_group();
 

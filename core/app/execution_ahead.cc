@@ -1,6 +1,5 @@
 // A jail that is made before anybody asked for it (docs/jail.md, "Warm jails").
 #include <poll.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <utility>
@@ -64,9 +63,8 @@ void Execution::let_go() {
   if (setup_timer_) loop_.cancel(*setup_timer_);
   setup_timer_.reset();
   mounts_.reset();  // with it the jail's mounts
-  ::kill(-child_.pid, SIGKILL);
+  kill_groups();
   stop_watching_names();
-  if (group_) group_->kill_all();
   session_.backend().finish();
 }
 

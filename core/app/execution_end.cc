@@ -57,12 +57,8 @@ void Execution::command_ended() {
   if (cancel_.cancelled() || cancel_.timed_out()) return;
   if (!command_watch_->left_nobody(command_.get())) return;
   cut_short_ = true;
-  ::kill(-child_.pid, SIGKILL);
-  if (group_) group_->kill_all();
-  if (!may_answer_first()) return;
-  leaving_ = true;
-  settle({.code = command_end_->code, .signal = 0});  // in the launcher's words, as learn_end
-  drain();
+  kill_groups();
+  if (may_answer_first()) answer_first(command_end_->code);
 }
 
 // Process 1 was quicker, took the command's status and ended with it, and with process 1 everybody
@@ -72,11 +68,22 @@ void Execution::process_one_ended() {
   const auto end = init_stat_->end_of_only_thread(init_pidfd_.get());
   if (!end || end->signal != 0 || !may_answer_first()) return;
   init_pidfd_.reset();
-  ::kill(-child_.pid, SIGKILL);
-  if (group_) group_->kill_all();
+  kill_groups();
+  answer_first(end->code);
+}
+
+// In the launcher's words, as learn_end.
+void Execution::answer_first(int code) {
   leaving_ = true;
-  settle({.code = end->code, .signal = 0});
+  settle({.code = code, .signal = 0});
   drain();
+}
+
+// Before the child is reaped: until then its number, and with it the group's, is nobody else's.
+void Execution::kill_groups() {
+  ::kill(-child_.pid, SIGKILL);
+  // What left the process group did not leave the control group.
+  if (group_) group_->kill_all();
 }
 
 // Of the jail there are bubblewrap's two processes left, which SIGKILL has reached. Security: where
@@ -122,10 +129,7 @@ void Execution::child_ended() {
   }
   if (ahead_) return lose_jail();
   sweep_observed();
-  // Before the reaping: until then the process id, and with it the group's, cannot be another's.
-  ::kill(-child_.pid, SIGKILL);
-  // What left the process group did not leave the control group.
-  if (group_) group_->kill_all();
+  kill_groups();
   const auto status = host::reap_if_ended(child_.pidfd.get());
   if (status && !*status) return;
   if (!status) note_cause("wait: " + status.error().message);

@@ -548,6 +548,14 @@ class FirstAnswer(RunCase):
     def assertState(self, pid, state):
         self.assertTrue(client.wait_until(lambda: client.process_table().get(pid, (0, "", ""))[1] == state, LIMIT))
 
+    def assertEnds(self, pid):
+        """Whoever adopts it may never collect it."""
+
+        def has_ended():
+            return client.process_table().get(pid, (0, "X", ""))[1] in ("Z", "X")
+
+        self.assertTrue(client.wait_until(has_ended, LIMIT))
+
     def test_it_comes_from_process_one_where_that_took_the_status(self):
         rows = (("exit 3", 3), ("exit 0", 0), ("kill -9 $$", 137))
         with self.answering() as helper:
@@ -574,7 +582,7 @@ class FirstAnswer(RunCase):
             run, launcher = self.held(helper, "sleep 100 >/dev/null 2>&1 & exit 3", stops=False)
             (process_one,) = [pid for pid, row in client.process_table().items() if row[0] == launcher]
             helper.stdin(b"go\n")
-            self.assertTrue(client.wait_until(lambda: process_one not in client.process_table(), LIMIT))
+            self.assertEnds(process_one)
             self.assertSilent(helper)
             self.collect(launcher)
             self.settle(helper, run)

@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import select
+import signal
 import time
 import unittest
 
@@ -169,6 +170,10 @@ class FloodTest(WireCase):
     EVERY = 8  # chunks from an echo to the next heartbeat: without a pause they leave the flood no processor
     BEHIND = 1 << 21  # bytes that may lie between a heartbeat and its echo: queue (1 MiB), pipe, what is read here
 
+    def touch(self, name):
+        with open(self.path(name), "wb"):
+            pass
+
     def test_heartbeats_are_echoed_during_a_flood_of_200_mb(self):
         helper = self.helper()
         run = self.start_shell(helper, ZEROS.format(self.FLOOD))
@@ -203,7 +208,22 @@ class FloodTest(WireCase):
         size = f"fcntl.fcntl({{}}, {fcntl.F_GETPIPE_SZ})"
         show = f"import fcntl, sys; print({size.format(1)}, {size.format(2)}, file=sys.stderr)"
         tell = f"/usr/bin/python3 -c '{show}'"
-        run = self.shell(self.helper(), f"{tell}; {ZEROS.format(16_000_000)}; {tell}")
+        wait = "until [ -e {} ]; do sleep 0.02; done"
+        size = 60_000  # more than one read takes, less than a pipe holds
+        script = (
+            f"echo up; {tell}; {wait.format('go')}; {ZEROS.format(size)}; : >full; {wait.format('read')}; {tell}"
+        )
+        helper = self.helper()
+        run = self.running(helper, script, cwd=self.ws)
+        # A helper that is quicker than the command finds less than a whole read.
+        os.kill(helper.pid, signal.SIGSTOP)
+        self.touch("go")
+        filled = client.wait_until(lambda: os.path.exists(self.path("full")), client.PATIENCE)
+        os.kill(helper.pid, signal.SIGCONT)
+        self.assertTrue(filled)
+        helper.until_output(run, b"\0" * size)
+        self.touch("read")
+        helper.settle(run)
         before, after = (line.split() for line in run.stderr.decode().splitlines())
         self.assertEqual(before[0], before[1])
         self.assertEqual(after, [str(largest_pipe(int(before[0]), 256 * 1024)), before[1]])

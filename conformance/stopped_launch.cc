@@ -1,5 +1,6 @@
 #include "stopped_launch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -33,6 +34,7 @@ struct Ends {
   host::PipeEnds report;
   host::ControlPair control;
   UniqueFd in;
+  UniqueFd nothing;
 };
 
 Result<Ends> open_ends() {
@@ -42,6 +44,8 @@ Result<Ends> open_ends() {
   LOOM_TRY(ends.control, host::make_control_pair());
   LOOM_TRY(host::PipeEnds in, host::open_pipe());
   ends.in = std::move(in.read_end);
+  ends.nothing.reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!ends.nothing) return fail(ErrorCode::kSystem, "/dev/null cannot be opened");
   return ends;
 }
 
@@ -121,6 +125,7 @@ Result<StoppedLaunch> launch_and_stop(app::Session& session, const Policy& polic
                      .err = ends.out.write_end.get(),
                      .report = ends.report.write_end.get(),
                      .control = ends.control.child.get(),
+                     .nothing = ends.nothing.get(),
                      .caretaker = prepared->made ? prepared->made->registration_fd() : -1,
                      .run = prepared->made ? prepared->made->run() : 0},
                     1);

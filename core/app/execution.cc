@@ -451,7 +451,8 @@ pid_t Execution::parent_of_command() const {
 // Process 1 of the jail arms its own parent-death signal right after it forked stage 2; until it
 // sleeps in wait, a helper that died would leave the jail behind.
 bool Execution::jail_outlives_us() {
-  if (jail_init_ > 0 && !init_stat_) init_stat_ = host::ForeignStat::open(jail_init_);
+  if (jail_init_ == 0) return false;
+  if (!init_stat_) init_stat_ = host::ForeignStat::open(jail_init_);
   if (init_stat_ && init_stat_->state() == 'S') jail_init_ = 0;
   return jail_init_ > 0;
 }

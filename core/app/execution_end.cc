@@ -64,10 +64,10 @@ void Execution::command_ended() {
 // Process 1 was quicker, took the command's status and ended with it, and with process 1 everybody
 // in the jail has ended. One that was killed instead knows nothing, and the supervisor will say so.
 void Execution::process_one_ended() {
-  if (!init_stat_) return;
-  const auto end = init_stat_->end_of_only_thread(init_pidfd_.get());
+  std::optional<host::ExitStatus> end;
+  if (init_stat_) end = init_stat_->end_of_only_thread(init_pidfd_.get());
+  init_pidfd_.reset();  // whoever answers later has nothing to wait for in the jail
   if (!end || end->signal != 0 || !may_answer_first()) return;
-  init_pidfd_.reset();
   kill_groups();
   answer_first(end->code);
 }

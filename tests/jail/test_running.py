@@ -488,12 +488,12 @@ class FirstAnswer(RunCase):
             self.assertNothingBelow(helper)
             yield helper
 
-    def held(self, helper, script, stops=True):
+    def held(self, helper, script, stops=True, **start):
         """A run whose script waits for a line, and its launcher, which will not end for the helper."""
         if not CAN_TELL_SIGNALS:
             self.skipTest("the kernel is older than 6.15, and every answer waits for the launcher")
         known = set(client.descendants(helper.pid))
-        run = self.running(helper, "echo up; read line; " + script)
+        run = self.running(helper, "echo up; read line; " + script, **start)
         table = client.process_table()
         (launcher,) = [pid for pid, row in table.items() if row[0] == helper.pid and pid not in known]
         (process_one,) = [pid for pid, row in table.items() if row[0] == launcher]
@@ -579,10 +579,18 @@ class FirstAnswer(RunCase):
     def test_it_does_not_come_from_a_process_one_that_was_killed(self):
         # The supervisor ends with the command, and whoever is left in the jail is killed with process 1.
         with self.answering() as helper:
-            run, launcher = self.held(helper, "sleep 100 >/dev/null 2>&1 & exit 3", stops=False)
+            waiting = "sleep 100 >/dev/null 2>&1 & until rm go 2>/dev/null; do :; done; exit 3"
+            run, launcher = self.held(helper, waiting, stops=False, cwd=self.ws)
             (process_one,) = [pid for pid, row in client.process_table().items() if row[0] == launcher]
             helper.stdin(b"go\n")
+            self.assertTrue(client.wait_until(lambda: "sleep" in client.descendants(helper.pid).values(), LIMIT))
+            # So that it finds process 1 ended, and nothing of the command.
+            os.kill(helper.pid, signal.SIGSTOP)
+            self.addCleanup(self.let_go_on, helper.pid)
+            self.assertState(helper.pid, "T")
+            self.file("ws/go")
             self.assertEnds(process_one)
+            os.kill(helper.pid, signal.SIGCONT)
             self.assertSilent(helper)
             self.collect(launcher)
             self.settle(helper, run)

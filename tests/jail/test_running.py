@@ -560,14 +560,14 @@ class FirstAnswer(RunCase):
         rows = (("exit 3", 3), ("exit 0", 0), ("kill -9 $$", 137))
         with self.answering() as helper:
             for script, code in rows:
-                waiting = "until rm go 2>/dev/null; do sleep 0.1; done; "
+                waiting = f"until [ -e go-{code} ]; do sleep 0.1; done; "
                 run, launcher, process_one = self.stopped(helper, waiting + script, cwd=self.ws)
                 helper.stdin(b"go\n")
                 self.assertTrue(client.wait_until(lambda: "sleep" in client.descendants(helper.pid).values(), LIMIT))
                 os.kill(helper.pid, signal.SIGSTOP)
                 self.addCleanup(self.let_go_on, helper.pid)
                 self.assertState(helper.pid, "T")
-                self.file("ws/go")
+                self.file(f"ws/go-{code}")
                 self.assertState(process_one, "Z")
                 self.assertState(launcher, "T")
                 os.kill(helper.pid, signal.SIGCONT)
@@ -579,7 +579,7 @@ class FirstAnswer(RunCase):
     def test_it_does_not_come_from_a_process_one_that_was_killed(self):
         # The supervisor ends with the command, and whoever is left in the jail is killed with process 1.
         with self.answering() as helper:
-            waiting = "sleep 100 >/dev/null 2>&1 & until rm go 2>/dev/null; do :; done; exit 3"
+            waiting = "sleep 100 >/dev/null 2>&1 & until [ -e go ]; do sleep 0.1; done; exit 3"
             run, launcher = self.held(helper, waiting, stops=False, cwd=self.ws)
             (process_one,) = [pid for pid, row in client.process_table().items() if row[0] == launcher]
             helper.stdin(b"go\n")

@@ -3,6 +3,7 @@
 #include <loom/other_names.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,9 +69,19 @@ Result<std::vector<DirectoryFact>> gather_mounts(Session& session, const Survey&
   return look_at_other_names(facts, survey, *mounts, surveyor);
 }
 
-}  // namespace
+// Null where something changed. The mounts come last: they are those of the paths before.
+Result<std::shared_ptr<const HostFacts>> look_once_more(Session& session, const Survey& survey) {
+  const std::optional<FactsLook>& last = session.last_look().facts;
+  if (!last || last->survey != survey || last->known_before != session.facts()) return nullptr;
+  if (!last->tape.still_holds()) return nullptr;
+  if (survey.needs_mounts) {
+    LOOM_TRY_VOID(session.mounts());
+    if (session.mount_readings() != last->mount_readings) return nullptr;
+  }
+  return last->facts;
+}
 
-Result<HostFacts> gather_facts(Session& session, const Survey& survey) {
+Result<FactsLook> look(Session& session, const Survey& survey) {
   HostFacts facts = session.facts();
   facts.paths.reserve(survey.paths.size());
   host::PathSurveyor surveyor;
@@ -83,6 +94,22 @@ Result<HostFacts> gather_facts(Session& session, const Survey& survey) {
   }
   facts.directories = surveyor.directories();
   if (!more.empty()) add_missing(std::move(more), facts.directories);
+  return FactsLook{.survey = survey,
+                   .known_before = session.facts(),
+                   .mount_readings = session.mount_readings(),
+                   .tape = surveyor.take_tape(),
+                   .facts = std::make_shared<const HostFacts>(std::move(facts))};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const HostFacts>> gather_facts(Session& session, const Survey& survey) {
+  LOOM_TRY(std::shared_ptr<const HostFacts> same, look_once_more(session, survey));
+  if (same) return same;
+  LOOM_TRY(FactsLook found, look(session, survey));
+  std::shared_ptr<const HostFacts> facts = found.facts;
+  session.last_look().facts.reset();
+  if (found.tape.may_hold()) session.last_look().facts = std::move(found);
   return facts;
 }
 

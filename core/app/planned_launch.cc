@@ -2,6 +2,8 @@
 
 #include <loom/stage2_control.h>
 
+#include <utility>
+
 namespace loom::app {
 namespace {
 
@@ -32,13 +34,15 @@ std::vector<AbsolutePath> PlannedLaunches::names_of(const Policy& policy) const 
   return named_paths(last_->launch);
 }
 
-std::shared_ptr<PlannedLaunch> PlannedLaunches::find(const PlanRequest& question) const {
+std::shared_ptr<PlannedLaunch> PlannedLaunches::find(
+    const PlanRequest& question, const std::shared_ptr<const HostFacts>& facts) const {
   const bool same = last_ && is_plain(question) && last_->policy == question.policy &&
-                    last_->facts == question.facts;
+                    (last_->facts == facts || *last_->facts == *facts);
   return same ? last_ : nullptr;
 }
 
 std::shared_ptr<PlannedLaunch> PlannedLaunches::remember(const PlanRequest& question,
+                                                         std::shared_ptr<const HostFacts> facts,
                                                          const JailPlan& plan,
                                                          const LaunchSpec& launch,
                                                          const Audit& audit) {
@@ -46,7 +50,7 @@ std::shared_ptr<PlannedLaunch> PlannedLaunches::remember(const PlanRequest& ques
   // Who has more to say to its stage 2 says it for every command.
   if (launch.commit != commit_of(question.command)) return nullptr;
   last_ = std::make_shared<PlannedLaunch>(PlannedLaunch{
-      .policy = question.policy, .facts = question.facts, .launch = launch, .audit = audit});
+      .policy = question.policy, .facts = std::move(facts), .launch = launch, .audit = audit});
   last_->launch.commit.clear();
   return last_;
 }

@@ -34,8 +34,8 @@ Result<void> check_directory(const std::string& cwd) {
 // Those of the candidates that are directories and do not lead into `excluded`, whichever way
 // either is spelled: a program must not be found where the command can put one.
 std::vector<AbsolutePath> usable_directories(const std::vector<AbsolutePath>& candidates,
-                                             const std::vector<AbsolutePath>& excluded) {
-  host::PathSurveyor surveyor;
+                                             const std::vector<AbsolutePath>& excluded,
+                                             host::PathSurveyor& surveyor) {
   std::vector<AbsolutePath> real_excluded;
   for (const AbsolutePath& region : excluded) real_excluded.push_back(surveyor.look(region).real);
   std::vector<AbsolutePath> usable;
@@ -49,11 +49,33 @@ std::vector<AbsolutePath> usable_directories(const std::vector<AbsolutePath>& ca
   return usable;
 }
 
-Command make_command(const Session& session, RunRequest& request, const std::string& requested_path,
-                     const Survey& survey) {
-  std::vector<AbsolutePath> directories = usable_directories(
+std::vector<AbsolutePath> search_directories(Session& session, const std::string& requested_path,
+                                             const Survey& survey) {
+  std::optional<SearchLook>& last = session.last_look().search;
+  if (last && last->requested == requested_path && last->excluded == survey.search_excluded &&
+      last->tape.still_holds()) {
+    return last->usable;
+  }
+  host::PathSurveyor surveyor;
+  std::vector<AbsolutePath> usable = usable_directories(
       path_candidates(requested_path, session.options().search_path, survey.search_excluded),
-      survey.search_excluded);
+      survey.search_excluded, surveyor);
+  host::WalkTape tape = surveyor.take_tape();
+  last.reset();
+  if (tape.may_hold()) {
+    last = SearchLook{.requested = requested_path,
+                      .excluded = survey.search_excluded,
+                      .tape = std::move(tape),
+                      .usable = usable};
+  }
+  return usable;
+}
+
+// Who makes a jail ahead has no command to look for.
+Command make_command(Session& session, RunRequest& request, const std::string& requested_path,
+                     const Survey& survey) {
+  std::vector<AbsolutePath> directories;
+  if (!request.ahead) directories = search_directories(session, requested_path, survey);
   return {.argv = std::move(request.argv),
           .environment = build_environment({.requested = std::move(request.environment),
                                             .allow = request.policy.env_allow,
@@ -86,12 +108,13 @@ void watch_known_names(Session& session, const PlanRequest& question, PreparedRu
 
 Result<void> look_and_plan(Session& session, const Survey& survey, PlanRequest& question,
                            PreparedRun& run) {
-  LOOM_TRY(question.facts, gather_facts(session, survey));
-  run.planned = session.planned_launches().find(question);
+  LOOM_TRY(run.facts, gather_facts(session, survey));
+  run.planned = session.planned_launches().find(question, run.facts);
   if (run.planned) {
     recall(question.command, run);
     return {};
   }
+  question.facts = *run.facts;
   LOOM_TRY(run.plan, session.backend().plan(question));
   return {};
 }
@@ -101,7 +124,8 @@ Result<void> render(Session& session, const PlanRequest& question, PreparedRun& 
   LOOM_TRY(run.launch, session.backend().render(run.plan));
   // An audit that fails is told to whoever needs it.
   if (session.features().can_warm && audit_run(session, run)) {
-    run.planned = session.planned_launches().remember(question, run.plan, run.launch, run.audit);
+    run.planned =
+        session.planned_launches().remember(question, run.facts, run.plan, run.launch, run.audit);
   }
   return {};
 }
@@ -313,7 +337,6 @@ Admission<PreparedRun> prepare_run(Session& session, RunRequest request) {
   if (request.for_show && !run.plan.to_make.empty()) return run;  // not what would be rendered
   LOOM_TRY_VOID(render(session, question, run));
   LOOM_TRY_VOID(check_demand(session, run));
-  run.facts = std::move(question.facts);
   if (!request.for_show && !ends_by_itself(run.launch)) {
     if (request.ahead) return not_ahead("a caretaker");
     LOOM_TRY_VOID(engage_caretaker(session, run));

@@ -22,8 +22,8 @@ namespace loom::app {
 // Decided, and nothing started yet.
 struct PreparedRun {
   Policy policy;
-  HostFacts facts;  // what the plan was made for
-  JailPlan plan;    // empty where the launch was planned for an earlier command
+  std::shared_ptr<const HostFacts> facts;  // what the plan was made for
+  JailPlan plan;  // empty where the launch was planned for an earlier command
   LaunchSpec launch;
   Audit audit;  // once audit_run was here
   bool audited = false;

@@ -221,7 +221,7 @@ void Server::get_ready() {
   if (execution_ || conversation_.closing()) return;
   // Who changes the policy with each command has no use for a jail made ahead.
   if (warm_ && steady_ && session_.features().can_warm) warm_up();
-  if (!ahead_) session_.make_channels_ahead();
+  if (!ahead_) session_.get_ready();
 }
 
 // What fails here fails again, and by name, when somebody asks.

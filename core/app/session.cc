@@ -238,7 +238,8 @@ Result<RunChannels> Session::take_channels(const LaunchSpec& launch) {
   return taken;
 }
 
-void Session::make_channels_ahead() {
+void Session::get_ready() {
+  memory_files_.open_ahead();
   if (channels_) return;
   if (auto made = RunChannels::make()) channels_.emplace(std::move(*made));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/last_look.h"
 #include "app/launch_child.h"
 #include "app/planned_launch.h"
 #include "app/run_channels.h"
@@ -111,6 +112,9 @@ class Session final : public HostServices {
   // What was planned last, and how the launch looked.
   [[nodiscard]] PlannedLaunches& planned_launches() noexcept { return planned_launches_; }
 
+  // What was found on the host when it was looked at last.
+  [[nodiscard]] LastLook& last_look() noexcept { return last_look_; }
+
   // For whoever watches names: they outlive every run.
   [[nodiscard]] host::NameQueues& name_queues() noexcept { return name_queues_; }
 
@@ -120,8 +124,9 @@ class Session final : public HostServices {
 
   // Those of the next run, which is `launch`.
   [[nodiscard]] Result<RunChannels> take_channels(const LaunchSpec& launch);
-  // While nobody waits. What fails here fails again when a run needs them.
-  void make_channels_ahead();
+  // While nobody waits: makes them ahead, and opens what else the next run is likely to need. What
+  // fails here fails again when a run needs it.
+  void get_ready();
 
   // The mounts of the host, as they are now. Valid until the next call.
   [[nodiscard]] Result<const host::ReachableMounts*> mounts() { return own_mounts_.now(); }
@@ -180,6 +185,7 @@ class Session final : public HostServices {
   std::optional<Policy> surveyed_;  // the policy that survey_ answers
   Survey survey_;
   PlannedLaunches planned_launches_;
+  LastLook last_look_;
   host::NameQueues name_queues_;
   host::MemoryFiles memory_files_;       // of the last launch
   std::optional<RunChannels> channels_;  // of the next one

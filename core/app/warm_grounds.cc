@@ -48,7 +48,8 @@ const char* WarmGrounds::why_stale(Session& session, PreparedRun& before, const 
                                    const host::MountTable* jail) const {
   if (now.policy != before.policy) return "another policy";
   if (now.made || now.scratch || now.exec) return "a run that needs more than a jail";
-  if (!same_facts(before.facts, now.facts)) return "the host's files changed";
+  if (before.facts != now.facts && !same_facts(*before.facts, *now.facts))
+    return "the host's files changed";
   if (!session.mounts() || session.mount_readings() != mount_readings_) {
     return "the host's mounts changed";
   }

@@ -90,7 +90,8 @@ Result<std::unique_ptr<Grounds>> prepare(RunOptions options,
                       .deny_unix_sockets = options.deny_unix_sockets,
                       .keep_capabilities = options.keep_capabilities,
                       .nonce = session.next_nonce()};
-  LOOM_TRY(request.facts, gather_facts(session, *survey));
+  LOOM_TRY(const auto facts, gather_facts(session, *survey));
+  request.facts = *facts;
   if (policy.version > 2) request.exec = grounds->snapshot->rules();
   LOOM_TRY(grounds->plan, session.backend().plan(request));
   LOOM_TRY(grounds->mounts, mounts_that_matter(session, *grounds->snapshot));

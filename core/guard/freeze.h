@@ -16,6 +16,8 @@ struct Frozen {
   std::vector<DirectoryFact> directories;
   // For each of fact.links every directory above it, the root first.
   std::vector<std::vector<FileIdentity>> link_directories{};
+
+  bool operator==(const Frozen&) const = default;
 };
 
 // Walks a policy's path for planning. As walk(), but nothing refuses: a step that fails is a fact

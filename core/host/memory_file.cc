@@ -110,10 +110,10 @@ Result<UniqueFd> make_memory_file(const char* name, ByteView bytes) {
 }
 
 Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
-  for (const Kept& kept : kept_) {
+  for (Kept& kept : kept_) {
     if (!kept.file || as_text(kept.bytes) != as_text(bytes)) continue;
-    const std::string path = "/proc/self/fd/" + std::to_string(kept.file.get());
-    if (UniqueFd again{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}) return again;
+    if (kept.again) return std::move(kept.again);
+    if (UniqueFd again = open_again(kept)) return again;
   }
   LOOM_TRY(UniqueFd made, make_memory_file(name, bytes));
   if (bytes.size() > kMaxKeptBytes) return made;
@@ -124,6 +124,17 @@ Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
     kept_.back() = {.bytes = Bytes(bytes.begin(), bytes.end()), .file = UniqueFd(copy)};
   }
   return made;
+}
+
+void MemoryFiles::open_ahead() {
+  for (Kept& kept : kept_) {
+    if (kept.file && !kept.again) kept.again = open_again(kept);
+  }
+}
+
+UniqueFd MemoryFiles::open_again(const Kept& kept) {
+  const std::string path = "/proc/self/fd/" + std::to_string(kept.file.get());
+  return UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 Result<UniqueFd> make_executable_copy(const char* name, int file, std::size_t max_bytes) {

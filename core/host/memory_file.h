@@ -30,13 +30,20 @@ class MemoryFiles {
   // As make_memory_file. The descriptor shares no offset with any other.
   [[nodiscard]] Result<UniqueFd> lend(const char* name, ByteView bytes);
 
+  // While nobody waits: opens once more what is likely to be lent again. What fails here fails
+  // again when it is needed.
+  void open_ahead();
+
  private:
   static constexpr std::size_t kKept = 2;  // what a launch has
   static constexpr std::size_t kMaxKeptBytes = 256u << 10;
   struct Kept {
     Bytes bytes{};
     UniqueFd file{};
+    UniqueFd again{};  // the same, open once more
   };
+  [[nodiscard]] static UniqueFd open_again(const Kept& kept);
+
   std::array<Kept, kKept> kept_{};  // the oldest first
 };
 

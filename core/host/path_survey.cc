@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <utility>
 
 #include "guard/file_system.h"
@@ -43,13 +41,6 @@ const char* name_in_parent(const AbsolutePath& path) noexcept {
   return path.is_root() ? "." : path.name().data();
 }
 
-// The text of a link named in `parent`; empty when it cannot be read.
-std::string read_link(int parent, const char* name) {
-  std::array<char, PATH_MAX> text;
-  const ssize_t size = ::readlinkat(parent, name, text.data(), text.size());
-  return size <= 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
-}
-
 }  // namespace
 
 // Four system calls when no link is on the way, which is nearly always: the parent in one step, and
@@ -66,9 +57,13 @@ std::optional<PathFact> PathSurveyor::look_in_one_step(const AbsolutePath& path)
 // /bin -> usr/bin and its kind: one link at the very end, whose target has none and climbs nowhere.
 std::optional<PathFact> PathSurveyor::look_at_target(const AbsolutePath& path,
                                                      const struct stat& link) {
-  if (!asked_.kind) asked_.kind = guard::file_system_of(asked_.handle.get());
+  if (!asked_.kind) {
+    asked_.kind = guard::file_system_of(asked_.handle.get());
+    tape_.told_kind(asked_.slot, *asked_.kind);
+  }
   if (guard::why_not_followed(link, asked_.about, *asked_.kind)) return std::nullopt;
-  const std::string target = read_link(asked_.handle.get(), path.name().data());
+  const std::string target = link_text(asked_.handle.get(), path.name().data());
+  tape_.told_link(asked_.slot, path.name(), target);
   if (target.empty() || target.find("..") != std::string::npos) return std::nullopt;
   const std::string parent = path.parent().is_root() ? "/" : path.parent().str() + '/';
   const auto led = AbsolutePath::parse(target.front() == '/' ? target : parent + target);
@@ -96,14 +91,17 @@ std::optional<PathFact> PathSurveyor::look_in(Directory& parent, const AbsoluteP
   fact.parent_identity = identity_of(parent.about);
   const char* const name = name_in_parent(path);
   if (::fstatat(parent.handle.get(), name, &about, guard::kLookOnly) != 0) {
-    fact.error = parent.placeholder ? ENOENT : errno;
+    const int error = errno;
+    tape_.not_looked(parent.slot, name, error);
+    fact.error = parent.placeholder ? ENOENT : error;
     return fact;
   }
+  tape_.looked(parent.slot, name, about);
   if (is_automount_in(parent, name, about)) return std::nullopt;
   fact.kind = kind_of(about);
   fact.identity = identity_of(about);
   fact.link_count = about.st_nlink;
-  if (guard::bears_mark(about.st_mode) && guard::is_placeholder(parent.handle.get(), name)) {
+  if (may_be_placeholder(about) && guard::is_placeholder(parent.handle.get(), name)) {
     fact.kind = PathKind::kMissing;
     fact.link_count = 0;
     fact.error = ENOENT;
@@ -121,38 +119,63 @@ int PathSurveyor::enter(Directory& directory, const AbsolutePath& path) {
   }
   directory.handle = std::move(opened.handle);
   if (!directory.handle) {
+    tape_.not_entered(directory.slot, path, opened.error);
     if (opened.error != ELOOP) known_.try_emplace(path);
     return opened.error;
   }
+  tape_.entered(directory.slot, path, about);
   directory.path = path;
   directory.about = about;
   directory.kind.reset();
   directory.placeholder =
-      guard::bears_mark(about.st_mode) && guard::is_placeholder(directory.handle.get());
-  directory.automount = is_automount(directory.handle.get(), about);
+      may_be_placeholder(about) && guard::is_placeholder(directory.handle.get());
+  directory.automount = is_automount(directory);
   known_[path].fact = DirectoryFact{
       .path = path, .identity = identity_of(about), .placeholder = directory.placeholder};
   return 0;
 }
 
-bool PathSurveyor::is_automount(int handle, const struct stat& about) {
-  if (!guard::may_be_automount(about)) return false;
-  if (std::find(ordinary_.begin(), ordinary_.end(), about.st_dev) != ordinary_.end()) return false;
-  if (guard::file_system_of(handle) == FileSystemKind::kAutomount) return true;
-  ordinary_.push_back(about.st_dev);
+// What lies in one is not on the tape.
+bool PathSurveyor::may_be_placeholder(const struct stat& about) {
+  const bool may_be = guard::bears_mark(about.st_mode);
+  if (may_be) tape_.spoil();
+  return may_be;
+}
+
+bool PathSurveyor::may_be_automount(const struct stat& about) const {
+  return guard::may_be_automount(about) &&
+         std::find(ordinary_.begin(), ordinary_.end(), about.st_dev) == ordinary_.end();
+}
+
+bool PathSurveyor::is_automount(FileSystemKind kind, dev_t device) {
+  if (kind == FileSystemKind::kAutomount) return true;
+  ordinary_.push_back(device);
   return false;
+}
+
+bool PathSurveyor::is_automount(const Directory& directory) {
+  if (!may_be_automount(directory.about)) return false;
+  const FileSystemKind kind = guard::file_system_of(directory.handle.get());
+  tape_.told_kind(directory.slot, kind);
+  return is_automount(kind, directory.about.st_dev);
 }
 
 bool PathSurveyor::is_automount_in(const Directory& parent, const char* name,
                                    const struct stat& about) {
-  if (!guard::may_be_automount(about) || about.st_dev == parent.about.st_dev) return false;
-  if (std::find(ordinary_.begin(), ordinary_.end(), about.st_dev) != ordinary_.end()) return false;
+  if (about.st_dev == parent.about.st_dev || !may_be_automount(about)) return false;
   const UniqueFd handle = guard::open_handle(parent.handle.get(), name);
-  return handle && is_automount(handle.get(), about);
+  if (!handle) {
+    tape_.spoil();
+    return false;
+  }
+  const FileSystemKind kind = guard::file_system_of(handle.get());
+  tape_.told_kind_of(parent.slot, name, kind);
+  return is_automount(kind, about.st_dev);
 }
 
 PathFact PathSurveyor::walk(const AbsolutePath& path) {
   guard::Frozen frozen = guard::freeze(path);
+  tape_.froze(path, frozen);
   for (const DirectoryFact& directory : frozen.directories) {
     known_[directory.path].fact = directory;
   }
@@ -176,7 +199,7 @@ void PathSurveyor::note(const AbsolutePath& real) {
 PathSurveyor::Known& PathSurveyor::find_directory(const AbsolutePath& path) {
   const auto known = known_.find(path);
   if (known != known_.end()) return known->second;
-  Directory directory;
+  Directory directory{WalkTape::Slot::kAbove};
   static_cast<void>(enter(directory, path));
   return known_[path];
 }

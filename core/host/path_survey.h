@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "guard/file_system.h"
+#include "host/walk_tape.h"
 
 namespace loom::host {
 
@@ -24,9 +26,14 @@ class PathSurveyor {
   // Every existing directory above `real` of what was looked at, each once, sorted by path.
   [[nodiscard]] std::vector<DirectoryFact> directories();
 
+  // All that was asked up to here, for whoever will want to know whether it still is so. The last
+  // thing to ask for.
+  [[nodiscard]] WalkTape take_tape() { return std::move(tape_); }
+
  private:
   // A directory that is open, and what was learned about it.
   struct Directory {
+    WalkTape::Slot slot;
     AbsolutePath path = AbsolutePath::root();
     UniqueFd handle{};
     struct stat about {};
@@ -46,14 +53,19 @@ class PathSurveyor {
                                                 struct stat& about);
   [[nodiscard]] PathFact walk(const AbsolutePath& path);
   [[nodiscard]] int enter(Directory& directory, const AbsolutePath& path);
-  [[nodiscard]] bool is_automount(int handle, const struct stat& about);
+  [[nodiscard]] bool may_be_placeholder(const struct stat& about);
+  [[nodiscard]] bool is_automount(const Directory& directory);
   [[nodiscard]] bool is_automount_in(const Directory& parent, const char* name,
                                      const struct stat& about);
+  [[nodiscard]] bool may_be_automount(const struct stat& about) const;
+  [[nodiscard]] bool is_automount(guard::FileSystemKind kind, dev_t device);
   void note(const AbsolutePath& real);
   [[nodiscard]] Known& find_directory(const AbsolutePath& path);
 
-  Directory asked_;
-  Directory targets_;                  // of links, which would otherwise push the other one out
+  WalkTape tape_;
+  Directory asked_{WalkTape::Slot::kAsked};
+  // Of links, which would otherwise push the other one out.
+  Directory targets_{WalkTape::Slot::kTargets};
   std::vector<dev_t> ordinary_;        // devices without automount points
   std::vector<AbsolutePath> parents_;  // of what was looked at, links resolved
   std::map<AbsolutePath, Known> known_;

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "boundary.h"
+#include "kept_launch.h"
 
 namespace loom::exported {
 namespace {
@@ -102,6 +104,7 @@ struct Instance {
   explicit Instance(const loom_host_v1& table) : host(table) {}
   LentHost host;
   std::unique_ptr<JailBackend> backend;
+  boundary::KeptLaunch kept{};
 };
 
 JailBackend& backend_of(void* self) { return *static_cast<Instance*>(self)->backend; }
@@ -133,6 +136,11 @@ loom_status run(std::string_view verb, loom_view in, const loom_sink* out, const
     LOOM_TRY(const auto input, decode(boundary::bytes_of(in)));
     return answer(input);
   });
+}
+
+Result<StartResult> start_as(Instance& instance, const LaunchSpec& launch, loom_view bytes) {
+  const LentHost::Given given(instance.host, launch, bytes);
+  return instance.backend->start(launch);
 }
 
 Result<Bytes> nothing(Result<void> result) {
@@ -204,9 +212,19 @@ loom_status audit(void* self, loom_view in, const loom_sink* out, const loom_sin
 }
 
 loom_status start(void* self, loom_view in, const loom_sink* out, const loom_sink* error) noexcept {
-  return run("start", in, out, error, decode_launch_spec, [self, in](const LaunchSpec& launch) {
-    const LentHost::Given given(static_cast<Instance*>(self)->host, launch, in);
-    return backend_of(self).start(launch);
+  return run("start", out, error, [self, in]() -> Result<StartResult> {
+    Instance& instance = *static_cast<Instance*>(self);
+    const ByteView bytes = boundary::bytes_of(in);
+    if (const LaunchSpec* const kept = instance.kept.find(bytes)) {
+      return start_as(instance, *kept, in);
+    }
+    instance.kept.forget();
+    LOOM_TRY(LaunchSpec launch, decode_launch_spec(bytes));
+    auto result = start_as(instance, launch, in);
+    if (boundary::KeptLaunch::may_keep(launch, bytes)) {
+      instance.kept.keep(std::move(launch), Bytes(bytes.begin(), bytes.end()));
+    }
+    return result;
   });
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "boundary.h"
+#include "kept_launch.h"
 
 namespace loom {
 namespace {
@@ -79,7 +81,9 @@ loom_status serve_spawn(void* ctx, loom_view launch, std::int32_t* pid,
       LOOM_TRY(*pid, lender.host->spawn(*lender.launch));
       return {};
     }
-    LOOM_TRY(const LaunchSpec spec, decode_launch_spec(bytes));
+    LOOM_TRY(LaunchSpec spec, decode_launch_spec(bytes));
+    // A backend that copies its launch has no commit to copy.
+    if (lender.launch != nullptr && spec.commit.empty()) spec.commit = lender.launch->commit;
     LOOM_TRY(*pid, lender.host->spawn(spec));
     return {};
   });
@@ -153,10 +157,17 @@ class TableBackend final : public JailBackend {
   Result<Audit> audit(const JailPlan& plan) const override {
     return ask("audit", table_.audit, encode(plan), decode_audit);
   }
+  // Without the commit, which is ours to send: what a command is told is no backend's business. So
+  // one command after the other has the same start, which need not be written again.
   Result<StartResult> start(const LaunchSpec& launch) override {
-    const Bytes encoded = encode(launch);
-    const Lender::Start running(lender_, launch, encoded);
-    return ask("start", table_.start, encoded, decode_start_result);
+    if (const Bytes* const bytes = kept_.find(launch)) return start_as(launch, *bytes);
+    kept_.forget();
+    LaunchSpec told = launch;
+    told.commit = Bytes();
+    Bytes bytes = encode(told);
+    auto result = start_as(launch, bytes);
+    if (boundary::KeptLaunch::may_keep(told, bytes)) kept_.keep(std::move(told), std::move(bytes));
+    return result;
   }
   Result<void> observe(const TargetsRequest& snapshot) override {
     LOOM_TRY(const Bytes answer, call("observe", table_.observe, encode(snapshot)));
@@ -189,10 +200,16 @@ class TableBackend final : public JailBackend {
     return value;
   }
 
+  [[nodiscard]] Result<StartResult> start_as(const LaunchSpec& launch, const Bytes& bytes) {
+    const Lender::Start running(lender_, launch, bytes);
+    return ask("start", table_.start, bytes, decode_start_result);
+  }
+
   const loom_backend_v1& table_;
   Lender lender_;
   loom_host_v1 lent_;
   void* self_ = nullptr;
+  boundary::KeptLaunch kept_;
 };
 
 }  // namespace

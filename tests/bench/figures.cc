@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace loom::bench {
 namespace {
 
 constexpr int kJsonVersion = 1;
+constexpr int kMostRounds = 3;  // for each that is wanted
 
 nlohmann::ordered_json json_of(const Spread& spread) {
   return {{"median", spread.median}, {"lower", spread.lower}, {"upper", spread.upper}};
@@ -27,6 +29,7 @@ nlohmann::ordered_json json_of(const Figure& figure) {
     object["beside"] = figure.beside;
     object["yardstick"] = json_of(figure.yardstick);
     object["ratio"] = figure.ratio();
+    object["measured_again"] = figure.again;
   }
   if (figure.kind != Bound::kNone) {
     object["judged"] = figure.judged();
@@ -43,6 +46,28 @@ nlohmann::ordered_json machine() {
   return {{"processors", std::thread::hardware_concurrency()},
           {"architecture", kernel.machine},
           {"kernel", kernel.release}};
+}
+
+// `spare`: so many rounds may be left out.
+Pair take_turns(int rounds, int spare, const std::function<double()>& ours,
+                const std::function<double()>& yardstick) {
+  std::vector<double> first;
+  std::vector<double> second;
+  int again = 0;
+  while (first.size() < static_cast<std::size_t>(rounds)) {
+    const TakenTime taken;
+    const double one = ours();
+    const double other = yardstick();
+    if (again < spare && taken.any()) {
+      ++again;
+      continue;
+    }
+    first.push_back(one);
+    second.push_back(other);
+  }
+  return {.ours = spread_of(std::move(first)),
+          .yardstick = spread_of(std::move(second)),
+          .again = again};
 }
 
 }  // namespace
@@ -73,6 +98,13 @@ TakenTime::Ticks TakenTime::read() {
 double TakenTime::share() const {
   const Ticks now = read();
   return now.all > start_.all ? (now.taken - start_.taken) / (now.all - start_.all) : 0;
+}
+
+bool TakenTime::any() const { return read().taken > start_.taken; }
+
+int Report::measured_again() const {
+  return std::accumulate(figures_.begin(), figures_.end(), 0,
+                         [](int sum, const Figure& figure) { return sum + figure.again; });
 }
 
 void Report::add(Figure figure) {
@@ -115,13 +147,12 @@ double time_once(const std::function<void()>& action) {
 
 Pair alternate(int rounds, const std::function<double()>& ours,
                const std::function<double()>& yardstick) {
-  std::vector<double> first;
-  std::vector<double> second;
-  for (int i = 0; i < rounds; ++i) {
-    first.push_back(ours());
-    second.push_back(yardstick());
-  }
-  return {.ours = spread_of(std::move(first)), .yardstick = spread_of(std::move(second))};
+  return take_turns(rounds, 0, ours, yardstick);
+}
+
+Pair alternate_undisturbed(int rounds, const std::function<double()>& ours,
+                           const std::function<double()>& yardstick) {
+  return take_turns(rounds, (kMostRounds - 1) * rounds, ours, yardstick);
 }
 
 Fit fit_power(const std::vector<double>& sizes, const std::vector<double>& costs) {

@@ -30,6 +30,7 @@ struct Figure {
   Bound kind = Bound::kNone;
   Judge judge = Judge::kRatio;
   double bound = 0;
+  int again = 0;  // as Pair
 
   [[nodiscard]] double ratio() const { return ours.median / yardstick.median; }
   [[nodiscard]] double judged() const {
@@ -44,6 +45,7 @@ class TakenTime {
  public:
   TakenTime() : start_(read()) {}
   [[nodiscard]] double share() const;  // since the construction
+  [[nodiscard]] bool any() const;
 
  private:
   struct Ticks {
@@ -63,6 +65,8 @@ class Report {
   // One JSON document (docs/performance.md). False: it could not be written.
   [[nodiscard]] bool write_json(const std::string& file) const;
   [[nodiscard]] double taken_by_host() const { return taken_.share(); }
+  // Of all figures.
+  [[nodiscard]] int measured_again() const;
 
  private:
   std::vector<Figure> figures_;
@@ -76,9 +80,15 @@ class Report {
 struct Pair {
   Spread ours{};
   Spread yardstick{};
+  int again = 0;  // rounds that were left out
 };
 [[nodiscard]] Pair alternate(int rounds, const std::function<double()>& ours,
                              const std::function<double()>& yardstick);
+// For what takes a moment: a round, both sides of it, during which the host of a virtual machine
+// took time (TakenTime) is left out and measured again. No more than three rounds are measured for
+// each that is wanted; after that one counts whatever the host did.
+[[nodiscard]] Pair alternate_undisturbed(int rounds, const std::function<double()>& ours,
+                                         const std::function<double()>& yardstick);
 
 // The exponent e and the factor of cost = factor * size^e that fit best, on a logarithmic scale.
 struct Fit {

@@ -80,9 +80,11 @@ int measure(const Options& options) {
     if (!only.empty() && std::find(only.begin(), only.end(), part.name) == only.end()) continue;
     part.measure(setup, report);
   }
-  char taken[128];
-  std::snprintf(taken, sizeof taken, "the host took %.1f %% of this machine's processors meanwhile",
-                report.taken_by_host() * 100);
+  char taken[160];
+  std::snprintf(
+      taken, sizeof taken,
+      "the host took %.1f %% of this machine's processors meanwhile; %d pairs measured again",
+      report.taken_by_host() * 100, report.measured_again());
   report.note(taken);
   if (options.json.empty() || report.write_json(options.json)) return 0;
   std::fprintf(stderr, "loom-bench: %s could not be written\n", options.json.c_str());

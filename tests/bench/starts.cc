@@ -48,7 +48,7 @@ void bench_hello(const Setup& setup, Report& report) {
     });
   };
   ours();
-  const Pair pair = alternate(setup.rounds, ours, [] { return time_once(run_true); });
+  const Pair pair = alternate_undisturbed(setup.rounds, ours, [] { return time_once(run_true); });
   report.add(beside_a_spawn("start to hello", pair, 3.0));
 }
 
@@ -65,7 +65,7 @@ void bench_why(const Setup& setup, Report& report) {
       });
     };
     ours();
-    const Pair pair = alternate(setup.rounds, ours, [] { return time_once(run_true); });
+    const Pair pair = alternate_undisturbed(setup.rounds, ours, [] { return time_once(run_true); });
     report.add(beside_a_spawn("why " + operation, pair, 4.0));
   }
 }

@@ -61,10 +61,12 @@ class Variables(JailCase):
 class SearchPath(JailCase):
     def search_path(self, requested, inherited, policy=None):
         policy = {**(policy or self.policy()), "env_allow": ["PATH"]}
-        env = {**os.environ, "PATH": inherited}
+        with self.helper(base=policy, env={**os.environ, "PATH": inherited}) as helper:
+            return self.search_path_in(helper, requested)
+
+    def search_path_in(self, helper, requested, **start):
         given = {} if requested is None else {"PATH": requested}
-        with self.helper(base=policy, env=env) as helper:
-            run = self.settle(helper, helper.start(PRINT_ENVIRONMENT, env=given))
+        run = self.settle(helper, helper.start(PRINT_ENVIRONMENT, env=given, **start))
         text = bytes(run.stdout).decode()
         self.assertTrue(text.startswith("begin\nPATH="), self.story(run))
         return text[len("begin\nPATH=") : -1].split(":")
@@ -107,6 +109,40 @@ class SearchPath(JailCase):
             self.search_path(f"{b}:/bin", f"{a}:/usr/bin:{b}"),
             [b, "/bin", a, "/usr/bin", "/usr/local/bin"],
         )
+
+    def test_each_run_gets_the_directories_that_are_there_then(self):
+        """What one run found is not what the next one gets: not after any of these, nor another policy."""
+        a, b, ws = self.directory("a"), self.directory("b"), self.directory("ws/bin")
+        policy = self.policy(env_allow=["PATH"])
+        for flags in ([], ["--no-warm"]):
+            with self.helper(*flags, base=policy, env={**os.environ, "PATH": ""}) as helper:
+
+                def finds(*directories, requested=f"{a}:{b}", **start):
+                    for _ in range(2):  # and once more what was found a moment ago
+                        found = self.search_path_in(helper, requested, **start)
+                        self.assertEqual(found, [*directories, *FLOOR])
+
+                finds(a, b)
+                finds(b, requested=b)
+                finds(requested=None)
+                finds(a, b)
+                os.rename(b, self.path("c"))
+                finds(a)
+                os.symlink(self.path("c"), b)
+                finds(a, b)
+                os.unlink(b)
+                os.symlink(ws, b)
+                finds(a)
+                os.unlink(b)
+                os.rename(self.path("c"), b)
+                finds(a, b)
+                os.rename(a, self.path("d"))
+                self.file("a")
+                finds(b)
+                os.unlink(a)
+                os.rename(self.path("d"), a)
+                finds(b, policy={**policy, "writable_roots": [self.ws, a]})
+                finds(a, b)
 
     def test_a_program_planted_in_the_workspace_is_not_the_one_that_runs(self):
         self.program("ws/ls", text="#!/bin/sh\necho planted\n")

@@ -103,6 +103,9 @@ Result<UniqueFd> MemoryFiles::lend(const char* name, ByteView bytes) {
   return make_memory_file(name, bytes);
 }
 
+// One that was not asked for would have to be filled by somebody.
+void MemoryFiles::open_ahead() {}
+
 Result<UniqueFd> make_memory_file(const char*, ByteView bytes) {
   for (const auto& kind : {&in_pipe, &in_socket}) {
     auto file = kind(bytes);

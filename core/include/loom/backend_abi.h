@@ -77,7 +77,7 @@ typedef struct loom_backend_v1 {
   loom_verb plan;     /* PlanRequest -> JailPlan */
   loom_verb render;   /* JailPlan -> LaunchSpec */
   loom_verb audit;    /* JailPlan -> Audit */
-  loom_verb start;    /* LaunchSpec -> StartResult */
+  loom_verb start;    /* LaunchSpec without its commit -> StartResult */
   loom_verb observe;  /* TargetsRequest -> nothing */
   loom_verb targets;  /* TargetsRequest -> Targets */
   void (*finish)(void* self) LOOM_NOEXCEPT;

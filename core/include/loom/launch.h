@@ -83,7 +83,9 @@ struct LaunchSpec {
   int stdin_number = 0;
   int report_number = -1;   // child number of the report pipe's write end; -1: no inner stage
   int control_number = -1;  // child number of the control socket; -1 with report_number
-  Bytes commit{};  // document of the commit message: argv, environment and cwd of the command
+  // Document of the commit message: argv, environment and cwd of the command. The host keeps it:
+  // start gets the launch without one.
+  Bytes commit{};
   std::vector<ChildLimit> child_limits{};
   Ceilings ceilings{};
   std::vector<WatchedPath> watched{};

@@ -102,6 +102,27 @@ TEST(MemoryFileTest, TheSameBytesAreLentAgainWithAnOffsetOfTheirOwn) {
   expect_unchangeable(again->get());
 }
 
+TEST(MemoryFileTest, WhatIsOpenedAheadIsLentOnceAndIsNotAnotherFile) {
+  MemoryFiles files;
+  files.open_ahead();  // of nothing
+  const auto first = files.lend("loom-test", as_bytes("hello"));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(read_text(first->get()), "hello");
+  const std::size_t before = open_descriptors();
+  files.open_ahead();
+  files.open_ahead();
+  EXPECT_EQ(open_descriptors(), before + 1);
+
+  const auto ahead = files.lend("loom-test", as_bytes("hello"));
+  ASSERT_TRUE(ahead);
+  EXPECT_EQ(open_descriptors(), before + 1) << "that was the one";
+  EXPECT_EQ(inode_of(ahead->get()), inode_of(first->get()));
+  EXPECT_EQ(::fcntl(ahead->get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(read_text(ahead->get()), "hello");
+  EXPECT_EQ(read_text(files.lend("loom-test", as_bytes("hello"))->get()), "hello");
+  expect_unchangeable(ahead->get());
+}
+
 TEST(MemoryFileTest, OtherBytesAreAnotherFile) {
   MemoryFiles files;
   const auto first = files.lend("loom-test", as_bytes("hello"));

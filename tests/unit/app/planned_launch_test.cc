@@ -4,6 +4,7 @@
 #include <loom/stage2_control.h>
 
 #include <functional>
+#include <memory>
 #include <utility>
 
 namespace loom::app {
@@ -17,6 +18,10 @@ PlanRequest question(const char* program) {
   return asked;
 }
 
+std::shared_ptr<const HostFacts> facts_of(const PlanRequest& asked) {
+  return std::make_shared<const HostFacts>(asked.facts);
+}
+
 LaunchSpec launch_of(const PlanRequest& asked) {
   LaunchSpec launch;
   launch.argv = {"bwrap"};
@@ -28,9 +33,9 @@ TEST(PlannedLaunchesTest, AnotherCommandOfThePolicyGetsTheLastLaunch) {
   PlannedLaunches launches;
   const PlanRequest first = question("one");
   const Audit audit{.extras = {"pins=1"}};
-  const auto kept = launches.remember(first, {}, launch_of(first), audit);
+  const auto kept = launches.remember(first, facts_of(first), {}, launch_of(first), audit);
   ASSERT_NE(kept, nullptr);
-  const auto found = launches.find(question("two"));
+  const auto found = launches.find(question("two"), facts_of(first));
   ASSERT_EQ(found, kept);
   EXPECT_EQ(found->audit, audit);
   // The environment of the command that was asked for first stands there.
@@ -41,7 +46,7 @@ TEST(PlannedLaunchesTest, AnotherCommandOfThePolicyGetsTheLastLaunch) {
 TEST(PlannedLaunchesTest, WhateverThePlanMayDependOnIsAskedAgain) {
   PlannedLaunches launches;
   const PlanRequest first = question("one");
-  ASSERT_NE(launches.remember(first, {}, launch_of(first), {}), nullptr);
+  ASSERT_NE(launches.remember(first, facts_of(first), {}, launch_of(first), {}), nullptr);
   const std::pair<const char*, std::function<void(PlanRequest&)>> changes[] = {
       {"policy", [](PlanRequest& q) { q.policy.network.mode = NetworkMode::kFull; }},
       {"fact", [](PlanRequest& q) { q.facts.machine = "another"; }},
@@ -54,10 +59,10 @@ TEST(PlannedLaunchesTest, WhateverThePlanMayDependOnIsAskedAgain) {
   };
   for (const auto& [name, change] : changes) {
     PlanRequest next = question("two");
-    ASSERT_NE(launches.find(next), nullptr);
+    ASSERT_NE(launches.find(next, facts_of(next)), nullptr);
     change(next);
-    EXPECT_EQ(launches.find(next), nullptr) << name;
-    EXPECT_EQ(PlannedLaunches().remember(next, {}, launch_of(next), {}) == nullptr,
+    EXPECT_EQ(launches.find(next, facts_of(next)), nullptr) << name;
+    EXPECT_EQ(PlannedLaunches().remember(next, facts_of(next), {}, launch_of(next), {}) == nullptr,
               name != std::string_view("policy") && name != std::string_view("fact"))
         << name;
   }
@@ -67,10 +72,11 @@ TEST(PlannedLaunchesTest, NamesToMakeAndAnotherKindOfCommitAreNotKept) {
   const PlanRequest asked = question("one");
   JailPlan makes;
   makes.to_make.emplace_back(MadeName{.path = AbsolutePath::root()});
-  EXPECT_EQ(PlannedLaunches().remember(asked, makes, launch_of(asked), {}), nullptr);
+  EXPECT_EQ(PlannedLaunches().remember(asked, facts_of(asked), makes, launch_of(asked), {}),
+            nullptr);
   LaunchSpec other = launch_of(asked);
   other.commit.push_back(std::byte{0});
-  EXPECT_EQ(PlannedLaunches().remember(asked, {}, other, {}), nullptr);
+  EXPECT_EQ(PlannedLaunches().remember(asked, facts_of(asked), {}, other, {}), nullptr);
 }
 
 TEST(PlannedLaunchesTest, TheNamesOfAPolicyAreThoseOfItsLastLaunch) {
@@ -80,7 +86,7 @@ TEST(PlannedLaunchesTest, TheNamesOfAPolicyAreThoseOfItsLastLaunch) {
   launch.watched = {{.path = *AbsolutePath::parse("/work/key"), .identity = {1, 2}},
                     {.path = *AbsolutePath::parse("/work/gone")}};
   EXPECT_TRUE(launches.names_of(asked.policy).empty());
-  ASSERT_NE(launches.remember(asked, {}, launch, {}), nullptr);
+  ASSERT_NE(launches.remember(asked, facts_of(asked), {}, launch, {}), nullptr);
   EXPECT_EQ(launches.names_of(asked.policy),
             std::vector<AbsolutePath>{*AbsolutePath::parse("/work/key")});
   PlanRequest other = asked;

@@ -167,6 +167,49 @@ TEST_F(TableBackendTest, WhatABackendSpawnsIsWhatItSpawnsAndNotWhatItWasGiven) {
   EXPECT_THAT(host_.objects_given, ElementsAre(&launch, &launch, testing::Ne(&launch)));
 }
 
+// Notes what each start came with.
+std::vector<LaunchSpec> noted;
+class NotingBackend final : public EchoBackend {
+ public:
+  using EchoBackend::EchoBackend;
+  Result<StartResult> start(const LaunchSpec& launch) override {
+    noted.push_back(launch);
+    return EchoBackend::start(launch);
+  }
+};
+constexpr loom_backend_v1 kNoting = exported::make_table<NotingBackend>("noting", "1.0");
+
+TEST_F(TableBackendTest, WhatACommandIsToldStaysWithTheHost) {
+  noted.clear();
+  const LaunchSpec one{.argv = {"cmd"}, .commit = Bytes(9)};
+  const LaunchSpec next{.argv = {"cmd"}, .commit = Bytes(5)};
+  const LaunchSpec other{.argv = {"other"}, .commit = Bytes(5)};
+  const auto backend = make(kNoting);
+
+  for (const LaunchSpec* launch : {&one, &next, &other, &one}) ASSERT_TRUE(backend->start(*launch));
+
+  const LaunchSpec told{.argv = {"cmd"}};
+  const LaunchSpec told_other{.argv = {"other"}};
+  EXPECT_THAT(noted, ElementsAre(told, told, told_other, told));
+  EXPECT_THAT(host_.objects_given, ElementsAre(&one, &next, &other, &one));
+}
+
+TEST_F(TableBackendTest, ALaunchTooLargeToKeepStartsAsOften) {
+  noted.clear();
+  const LaunchSpec large{.argv = {"cmd", std::string(2u << 20, 'x')}, .commit = Bytes(9)};
+  const LaunchSpec small{.argv = {"cmd"}, .commit = Bytes(9)};
+  const auto backend = make(kNoting);
+
+  for (const LaunchSpec* launch : {&large, &large, &small, &large}) {
+    ASSERT_TRUE(backend->start(*launch));
+  }
+
+  EXPECT_THAT(host_.launches, ElementsAre(large, large, small, large));
+  ASSERT_EQ(noted.size(), 4u);
+  EXPECT_EQ(noted[1].argv, large.argv);
+  EXPECT_EQ(noted[2].argv, small.argv);
+}
+
 TEST_F(TableBackendTest, ARefusalKeepsItsCodeAndItsWords) {
   const auto backend = make(kEcho);
 

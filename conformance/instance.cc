@@ -142,8 +142,11 @@ Result<LaunchSpec> Instance::render(const JailPlan& plan) const {
 Result<Audit> Instance::audit(const JailPlan& plan) const {
   return decoded(Verb::kAudit, call(Verb::kAudit, encode(plan)), decode_audit);
 }
+// The commit is the host's to send.
 Result<StartResult> Instance::start(const LaunchSpec& launch) const {
-  return decoded(Verb::kStart, call(Verb::kStart, encode(launch)), decode_start_result);
+  LaunchSpec told = launch;
+  told.commit = Bytes();
+  return decoded(Verb::kStart, call(Verb::kStart, encode(told)), decode_start_result);
 }
 Result<Targets> Instance::targets(const TargetsRequest& request) const {
   return decoded(Verb::kTargets, call(Verb::kTargets, encode(request)), decode_targets);

@@ -131,8 +131,10 @@ void judge_start(const Subject& subject, Judgement& judgement) {
   if (host.spawned.size() != 1) {
     judgement.breach("start calls spawn " + std::to_string(host.spawned.size()) + " times");
   }
+  LaunchSpec told = *launch;
+  told.commit = Bytes();
   for (const LaunchSpec& spawned : host.spawned) {
-    if (spawned != *launch) judgement.breach("start spawns another launch than render gave");
+    if (spawned != told) judgement.breach("start spawns another launch than render gave");
   }
   if (host.trials != 0) judgement.breach("start tries a launch, which only probe may");
   scene->backend().finish();

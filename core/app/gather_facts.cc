@@ -69,16 +69,23 @@ Result<std::vector<DirectoryFact>> gather_mounts(Session& session, const Survey&
   return look_at_other_names(facts, survey, *mounts, surveyor);
 }
 
-// Null where something changed. The mounts come last: they are those of the paths before.
+// Whether no mount came or went since then, where that matters.
+Result<bool> has_same_mounts(Session& session, const Survey& survey, const FactsLook& last) {
+  if (!survey.needs_mounts) return true;
+  LOOM_TRY_VOID(session.mounts());
+  return session.mount_readings() == last.mount_readings;
+}
+
+// Null where something changed. The mounts are asked for before: a name below one that has died
+// since must not be looked at, which would wait for ever. And after: they are to be those of the
+// paths.
 Result<std::shared_ptr<const HostFacts>> look_once_more(Session& session, const Survey& survey) {
   const std::optional<FactsLook>& last = session.last_look().facts;
   if (!last || last->survey != survey || last->known_before != session.facts()) return nullptr;
-  if (!last->tape.still_holds()) return nullptr;
-  if (survey.needs_mounts) {
-    LOOM_TRY_VOID(session.mounts());
-    if (session.mount_readings() != last->mount_readings) return nullptr;
-  }
-  return last->facts;
+  LOOM_TRY(const bool before, has_same_mounts(session, survey, *last));
+  if (!before || !last->tape.still_holds()) return nullptr;
+  LOOM_TRY(const bool after, has_same_mounts(session, survey, *last));
+  return after ? last->facts : nullptr;
 }
 
 Result<FactsLook> look(Session& session, const Survey& survey) {

@@ -141,7 +141,7 @@ void WalkTape::add(Asked asked) {
 
 void WalkTape::spoil() noexcept {
   spoiled_ = true;
-  asked_ = {};
+  std::vector<Asked>().swap(asked_);
 }
 
 bool WalkTape::still_holds() const {

@@ -22,7 +22,7 @@ namespace loom::host {
 //
 // Compared is everything that a walk judges by, but not how many directories a directory holds,
 // which is nothing to a jail. Holds nothing open meanwhile: that would keep a file system from
-// being unmounted. Nor more than kMaxBytes: a longer walk is made again.
+// being unmounted. Nor more than about kMaxBytes: a longer walk is made again.
 class WalkTape {
  public:
   static constexpr std::size_t kMaxBytes = 2u << 20;

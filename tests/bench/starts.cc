@@ -33,7 +33,8 @@ Figure beside_a_spawn(std::string name, const Pair& pair, double bound) {
           .beside = "spawn of /usr/bin/true",
           .yardstick = pair.yardstick,
           .kind = Bound::kAtMost,
-          .bound = bound};
+          .bound = bound,
+          .again = pair.again};
 }
 
 }  // namespace

@@ -267,6 +267,24 @@ class Aliases(JailCase):
             words, run = self.read(policy, *paths, binds=[(x, y)], more=hang)
             self.assertEqual(words, ["no", "control", "control"], self.story(run))
 
+        def test_a_mount_that_came_between_two_starts_and_is_dead_holds_nobody_up(self):
+            x, again = self.path("x"), self.directory("y/again")
+            self.file("y/open", text="control\n")
+            device = os.open("/dev/fuse", os.O_RDWR)
+            self.addCleanup(os.close, device)
+
+            def hang():
+                options = f"fd={device},rootmode=40000,user_id={os.getuid()},group_id={os.getgid()}"
+                mount("none", again, "fuse", 0, options)
+
+            policy = self.policy(protected=[f"{x}/k"], readable_roots=[self.path("y")])
+            with self.helper("--no-warm", base=policy, prepare=self.mounted((x, again))) as helper:
+                self.needs(helper, "bwrap")
+                for change in (lambda: None, lambda: None, hang):
+                    among_the_mounts_of(helper.pid, change)
+                    run = helper.start([SH, "-c", 'cat "$1"', "sh", self.path("y/open")])
+                    self.assertEqual(self.settle(helper, run).stdout, b"control\n", self.story(run))
+
 
 if __name__ == "__main__":
     unittest.main()

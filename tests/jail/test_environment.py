@@ -115,10 +115,13 @@ class SearchPath(JailCase):
         a, b, ws = self.directory("a"), self.directory("b"), self.directory("ws/bin")
         policy = self.policy(env_allow=["PATH"])
         for flags in ([], ["--no-warm"]):
-            with self.helper(*flags, base=policy, env={**os.environ, "PATH": ""}) as helper:
+            with self.helper(*flags, base=policy, env=path_with()) as helper:
+                self.needs(helper, "bwrap")
 
                 def finds(*directories, requested=f"{a}:{b}", **start):
                     for _ in range(2):  # and once more what was found a moment ago
+                        if not flags:  # beside a waiting jail, which is for no command yet
+                            client.wait_until(lambda: client.waiting_jail(helper.pid), 0.5)
                         found = self.search_path_in(helper, requested, **start)
                         self.assertEqual(found, [*directories, *FLOOR])
 

@@ -41,7 +41,7 @@ struct PathFact {
   FileIdentity identity{};  // of the object at `real`; when missing, of the placeholder, or zero
   FileIdentity
       parent_identity{};  // of the directory that holds real's last component; zero if absent
-  std::uint64_t link_count = 0;   // hard links of the object
+  std::uint64_t link_count = 0;   // hard links of the object; a directory's may be an earlier one
   std::vector<LinkFact> links{};  // in the order met; empty when path == real
   int error = 0;                  // errno of the failing step; 0 when the object is there
   friend bool operator==(const PathFact&, const PathFact&) = default;

@@ -151,9 +151,10 @@ TEST(WalkTapeTest, ThereAndBackStillHolds) {
 TEST(WalkTapeTest, APlaceholderThatHoldsSomethingIsNoneAnyMore) {
   const Tree tree;
   fs::create_directory(tree.at("none"));
-  ASSERT_EQ(::chmod(tree.at("none").c_str(), guard::kLeafMode), 0);
+  ASSERT_EQ(::chmod(tree.at("none").c_str(), guard::kIntermediateMode), 0);
   const auto [found, tape] = tree.walk();
-  std::ofstream(tree.at("none/file")) << "x";  // its directory is the same in every other way
+  tree.write("none/file");  // its directory is the same in every other way
+  ASSERT_TRUE(fs::exists(tree.at("none/file")));
   EXPECT_FALSE(tape.still_holds());
 }
 

@@ -58,7 +58,8 @@ Result<PlanRequest> Scene::question(const Policy& policy) const {
                      .cwd = place_->at("work"),
                      .program = std::nullopt};
   if (wanted.private_scratch) request.private_scratch = place_->path("private-scratch");
-  LOOM_TRY(request.facts, app::gather_facts(*session_, wanted));
+  LOOM_TRY(const auto facts, app::gather_facts(*session_, wanted));
+  request.facts = *facts;
   request.nonce = "conformance";
   return request;
 }

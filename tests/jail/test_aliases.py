@@ -250,18 +250,18 @@ class Aliases(JailCase):
 
     if os.access("/dev/fuse", os.R_OK | os.W_OK):
 
-        def test_a_dead_mount_on_the_host_holds_nobody_up(self):
-            # field B20. Nobody answers on this device, so whoever looks at the mount waits for ever.
-            x, y = self.path("x"), self.directory("y")
-            dead = self.directory("shown/dead")
-            self.file("shown/file", text="control\n")
+        def dead_mount(self, target):
+            """Mounts what nobody answers for: whoever looks at it waits for ever."""
             device = os.open("/dev/fuse", os.O_RDWR)
             self.addCleanup(os.close, device)
+            options = f"fd={device},rootmode=40000,user_id={os.getuid()},group_id={os.getgid()}"
+            return lambda: mount("none", target, "fuse", 0, options)
 
-            def hang():
-                options = f"fd={device},rootmode=40000,user_id={os.getuid()},group_id={os.getgid()}"
-                mount("none", dead, "fuse", 0, options)
-
+        def test_a_dead_mount_on_the_host_holds_nobody_up(self):
+            # field B20
+            x, y = self.path("x"), self.directory("y")
+            hang = self.dead_mount(self.directory("shown/dead"))
+            self.file("shown/file", text="control\n")
             policy = self.policy(protected=[f"{x}/k"], readable_roots=[y, self.path("shown")])
             paths = [f"{y}/k", f"{y}/open", self.path("shown/file")]
             words, run = self.read(policy, *paths, binds=[(x, y)], more=hang)
@@ -270,20 +270,21 @@ class Aliases(JailCase):
         def test_a_mount_that_came_between_two_starts_and_is_dead_holds_nobody_up(self):
             x, again = self.path("x"), self.directory("y/again")
             self.file("y/open", text="control\n")
-            device = os.open("/dev/fuse", os.O_RDWR)
-            self.addCleanup(os.close, device)
-
-            def hang():
-                options = f"fd={device},rootmode=40000,user_id={os.getuid()},group_id={os.getgid()}"
-                mount("none", again, "fuse", 0, options)
-
+            hang = self.dead_mount(again)
             policy = self.policy(protected=[f"{x}/k"], readable_roots=[self.path("y")])
             with self.helper("--no-warm", base=policy, prepare=self.mounted((x, again))) as helper:
                 self.needs(helper, "bwrap")
-                for change in (lambda: None, lambda: None, hang):
-                    among_the_mounts_of(helper.pid, change)
-                    run = helper.start([SH, "-c", 'cat "$1"', "sh", self.path("y/open")])
-                    self.assertEqual(self.settle(helper, run).stdout, b"control\n", self.story(run))
+
+                def sees(*paths):
+                    script = 'for f; do cat "$f" || echo no; done; exit 0'
+                    run = self.settle(helper, helper.start([SH, "-c", script, "sh", *paths]))
+                    return run.stdout.decode().split()
+
+                for _ in range(2):
+                    shown = sees(self.path("y/open"), f"{again}/open", f"{again}/k")
+                    self.assertEqual(shown, ["control", "control", "no"])
+                among_the_mounts_of(helper.pid, hang)
+                self.assertEqual(sees(self.path("y/open")), ["control"])
 
 
 if __name__ == "__main__":

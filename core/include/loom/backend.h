@@ -73,7 +73,7 @@ class JailBackend {
   [[nodiscard]] virtual Result<LaunchSpec> render(const JailPlan& plan) const = 0;
   // Replays the plan: for each path the policy names, what the jail would really allow.
   [[nodiscard]] virtual Result<Audit> audit(const JailPlan& plan) const = 0;
-  // Calls HostServices::spawn exactly once with this very launch, which has no commit.
+  // Calls HostServices::spawn exactly once with this very launch. Across the table it has no commit.
   [[nodiscard]] virtual Result<StartResult> start(const LaunchSpec& launch) = 0;
   // Sees the process table of a running jail from time to time. Most backends ignore it.
   [[nodiscard]] virtual Result<void> observe(const TargetsRequest& snapshot) = 0;

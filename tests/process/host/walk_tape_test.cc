@@ -113,6 +113,10 @@ TEST(WalkTapeTest, WhateverAPlanLearnsOfIsMissed) {
          fs::remove(tree.at("link"));
          fs::create_symlink("./dir/file", tree.at("link"));
        }},
+      {"everybody may write where a link lies",  // and links of others are not followed then
+       [](const Tree& tree) {
+         ASSERT_EQ(::chmod(fs::path(tree.at("link")).parent_path().c_str(), 01777), 0);
+       }},
       {"a link is what it led to",
        [](const Tree& tree) {
          fs::remove(tree.at("link"));

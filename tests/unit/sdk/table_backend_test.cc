@@ -179,35 +179,45 @@ class NotingBackend final : public EchoBackend {
 };
 constexpr loom_backend_v1 kNoting = exported::make_table<NotingBackend>("noting", "1.0");
 
+// One with an inner stage, which is kept for the next start, unless it is too large.
+LaunchSpec inner(std::string word, std::size_t commit_bytes) {
+  return {.argv = {"cmd", std::move(word)},
+          .report_number = 3,
+          .control_number = 4,
+          .commit = Bytes(commit_bytes)};
+}
+
 TEST_F(TableBackendTest, WhatACommandIsToldStaysWithTheHost) {
   noted.clear();
-  const LaunchSpec one{.argv = {"cmd"}, .commit = Bytes(9)};
-  const LaunchSpec next{.argv = {"cmd"}, .commit = Bytes(5)};
-  const LaunchSpec other{.argv = {"other"}, .commit = Bytes(5)};
+  const LaunchSpec one = inner("one", 9);
+  const LaunchSpec next = inner("one", 5);
+  const LaunchSpec other = inner("other", 5);
+  const LaunchSpec bare{.argv = {"cmd"}, .commit = Bytes(9)};
   const auto backend = make(kNoting);
 
-  for (const LaunchSpec* launch : {&one, &next, &other, &one}) ASSERT_TRUE(backend->start(*launch));
+  for (const LaunchSpec* launch : {&one, &next, &other, &bare, &one}) {
+    ASSERT_TRUE(backend->start(*launch));
+  }
 
-  const LaunchSpec told{.argv = {"cmd"}};
-  const LaunchSpec told_other{.argv = {"other"}};
-  EXPECT_THAT(noted, ElementsAre(told, told, told_other, told));
-  EXPECT_THAT(host_.objects_given, ElementsAre(&one, &next, &other, &one));
+  EXPECT_THAT(noted, ElementsAre(inner("one", 0), inner("one", 0), inner("other", 0),
+                                 LaunchSpec{.argv = {"cmd"}}, inner("one", 0)));
+  EXPECT_THAT(host_.objects_given, ElementsAre(&one, &next, &other, &bare, &one));
 }
 
 TEST_F(TableBackendTest, ALaunchTooLargeToKeepStartsAsOften) {
   noted.clear();
-  const LaunchSpec large{.argv = {"cmd", std::string(2u << 20, 'x')}, .commit = Bytes(9)};
-  const LaunchSpec small{.argv = {"cmd"}, .commit = Bytes(9)};
+  const LaunchSpec large = inner(std::string(2u << 20, 'x'), 9);
+  const LaunchSpec small = inner("small", 9);
   const auto backend = make(kNoting);
 
-  for (const LaunchSpec* launch : {&large, &large, &small, &large}) {
+  for (const LaunchSpec* launch : {&small, &large, &large, &small, &small}) {
     ASSERT_TRUE(backend->start(*launch));
   }
 
-  EXPECT_THAT(host_.launches, ElementsAre(large, large, small, large));
-  ASSERT_EQ(noted.size(), 4u);
+  EXPECT_THAT(host_.launches, ElementsAre(small, large, large, small, small));
+  ASSERT_EQ(noted.size(), 5u);
   EXPECT_EQ(noted[1].argv, large.argv);
-  EXPECT_EQ(noted[2].argv, small.argv);
+  EXPECT_EQ(noted[3].argv, small.argv);
 }
 
 TEST_F(TableBackendTest, ARefusalKeepsItsCodeAndItsWords) {

@@ -420,8 +420,9 @@ void Execution::meet_command(pid_t sender) {
   command_pid_ = sender;
   if (run_.launch.image != ImageKind::kLauncher) return;
   built_ = host::latest_birth_until_now();
-  if (host::shares_namespaces(sender, {.pids = run_.launch.jailed_pids,
-                                       .network = run_.policy.network.blocks_direct()})) {
+  if (host::shares_namespaces(command_.get(), sender,
+                              {.pids = run_.launch.jailed_pids,
+                               .network = run_.policy.network.blocks_direct()})) {
     no_jail_ = "the launcher made no namespaces of the jail's own";
     return refuse_commit(no_jail_);
   }

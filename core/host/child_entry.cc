@@ -23,6 +23,10 @@ constexpr int kCloseRangeCloexec = 4;
 
 [[noreturn]] void give_up(const ChildSpec& spec, ChildStep step, int error) noexcept {
   const ChildFailure failure{.step = step, .error = error};
+  if (spec.failure != nullptr) {
+    *spec.failure = failure;
+    ::_exit(kExitNotExecuted);
+  }
   // Eight bytes into an empty pipe: written whole or not at all, and then the exit status is what
   // is left.
   if (::write(spec.report_fd, &failure, sizeof failure) < 0) ::_exit(kExitNotExecuted);

@@ -31,14 +31,14 @@ enum class ChildStep : std::int32_t {
   kExecute,
 };
 
-// What the child writes to report_fd before it exits 126, in the host's byte order.
+// What the child says before it exits 126, in the host's byte order.
 struct ChildFailure {
-  ChildStep step;
+  ChildStep step;  // 0: nothing was said
   std::int32_t error;  // errno
 };
 
 // Everything the child needs, prepared before fork. Plain data: the child may read it and
-// nothing else.
+// nothing else, and writes `failure` at most.
 struct ChildSpec {
   // A gate: the child first waits for a byte on this pipe, and exits 125 when it is closed without
   // one. -1: none.
@@ -60,7 +60,10 @@ struct ChildSpec {
   std::uint64_t run;
   pid_t parent;          // the helper; a child whose parent is another by now exits
   bool die_with_parent;  // SIGKILL when the helper dies; a launcher arms that itself
-  int report_fd;         // close-on-exec; a successful exec closes it, which is the good news
+  // Where a ChildFailure goes: of a child that borrows the parent's memory, to this place there;
+  // null: to report_fd, close-on-exec, which a successful exec closes, and that is the good news.
+  ChildFailure* failure;
+  int report_fd;
   // Where no call marks a range of descriptors: the highest one open when this process was made.
   int highest_descriptor;
 };

@@ -9,14 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "host/errno_text.h"
@@ -50,34 +47,12 @@ ExitStatus from_wait_status(int status) noexcept {
   return ExitStatus{.code = WEXITSTATUS(status), .signal = 0};
 }
 
-// What a line of /proc/<pid>/stat says of a process that has ended.
-struct ZombieLine {
-  int status = 0;      // as waitpid's
-  bool known = false;  // the kernel says more than the 0 that it shows whoever may not trace
-};
-
 // Nothing while the process runs, and once it is reaped.
-std::optional<ZombieLine> read_zombie_line(int stat) {
-  // proc_pid_stat(5), counted from 1. Since Linux 5.16 a process that waits, or has ended, has a
-  // wait channel of 1, for whoever may trace it.
-  constexpr int kState = 3;
-  constexpr int kWaitChannel = 35;
-  constexpr int kExitCode = 52;
+std::optional<EndLine> read_end_line(int stat) {
   std::array<char, 2'048> buffer;
   const ssize_t got = ::pread(stat, buffer.data(), buffer.size(), 0);
   if (got <= 0) return std::nullopt;
-  std::string_view rest(buffer.data(), static_cast<std::size_t>(got));
-  // A program may call itself anything.
-  rest.remove_prefix(std::min(rest.rfind(')') + 2, rest.size()));
-  if (!rest.starts_with("Z ")) return std::nullopt;
-  ZombieLine line;
-  for (int field = kState; field < kExitCode; ++field) {
-    if (field == kWaitChannel) line.known = rest.starts_with("1 ");
-    rest.remove_prefix(std::min(rest.find(' '), rest.size() - 1) + 1);
-    if (rest.empty()) return std::nullopt;
-  }
-  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), line.status);
-  return read.ec == std::errc() ? std::optional(line) : std::nullopt;
+  return parse_end_line(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
 }
 
 // Whether every thread has ended.
@@ -147,7 +122,7 @@ std::optional<ForeignEnd> ForeignEnd::watch(int pid, int parent) {
   end.pid_ = pid;
   end.directory_.reset(
       ::open(("/proc/" + std::to_string(pid)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!end.directory_ || !shows_exit_code(end.directory_.get())) return std::nullopt;
+  if (!end.directory_) return std::nullopt;
   end.stat_.reset(::openat(end.directory_.get(), "stat", O_RDONLY | O_CLOEXEC));
   end.siblings_.reset(::open(siblings.c_str(), O_RDONLY | O_CLOEXEC));
   // A /proc of another pid namespace than ours, say, has other processes of these numbers.
@@ -158,10 +133,9 @@ std::optional<ForeignEnd> ForeignEnd::watch(int pid, int parent) {
 std::optional<ExitStatus> ForeignEnd::status(int pidfd) const {
   // Before: a main thread that went first is a zombie, too.
   if (!polls_ended(pidfd)) return std::nullopt;
-  const auto line = read_zombie_line(stat_.get());
-  // Of one that is being reaped the line says what its main thread said.
-  if (!line || is_reaped(pidfd)) return std::nullopt;
-  const bool known = line->status != 0 || line->known || shows_exit_code(directory_.get());
+  const auto line = read_end_line(stat_.get());
+  if (!line) return std::nullopt;
+  const bool known = line->status != 0 || line->is_known || shows_exit_code(directory_.get());
   return known ? std::optional(from_wait_status(line->status)) : std::nullopt;
 }
 
@@ -201,8 +175,8 @@ char ForeignStat::state() const {
 }
 
 std::optional<ExitStatus> ForeignStat::end_of_only_thread(int pidfd) const {
-  const auto line = read_zombie_line(file_.get());
-  if (line && (line->status != 0 || line->known)) return from_wait_status(line->status);
+  const auto line = read_end_line(file_.get());
+  if (line && (line->status != 0 || line->is_known)) return from_wait_status(line->status);
   return foreign_exit_status(pidfd);
 }
 

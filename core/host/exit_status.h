@@ -34,11 +34,11 @@ struct ExitStatus {
 class ForeignEnd {
  public:
   // `pid`, which is its parent's only child, cannot end meanwhile (it waits for us). Nothing where
-  // its end would not be told to us.
+  // that is not seen.
   [[nodiscard]] static std::optional<ForeignEnd> watch(int pid, int parent);
   // How it ended, as its parent will learn it (the last field of proc_pid_stat(5); the whole
-  // process' since kernel 5.17). Nothing while `pidfd`, its own, is not readable, and when it was
-  // reaped.
+  // process' since kernel 5.17). Nothing while `pidfd`, its own, is not readable, when it was
+  // reaped, and where we may not trace it.
   [[nodiscard]] std::optional<ExitStatus> status(int pidfd) const;
   // Whether it has ended, too, and its parent has no other child.
   [[nodiscard]] bool left_nobody(int pidfd) const;

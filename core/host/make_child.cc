@@ -44,7 +44,7 @@ class AllSignalsBlocked {
 // with the helper. That is safe because the child only reads plain data and makes system calls,
 // signals stay blocked until no handler of ours is left in it, and descriptors, directory, limits
 // and dispositions are its own copies. What it does write is errno, which nobody reads across this
-// call.
+// call, and `spec.failure`, which is there for that.
 //
 // A gated child has a copy instead. The kernel kills everybody who shares the memory of a process
 // that meets its group's memory ceiling, and a child that executes in such a group may.
@@ -68,7 +68,7 @@ Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls) {
   return child;
 }
 
-bool make_child_waits() noexcept { return true; }
+bool child_borrows_memory() noexcept { return true; }
 
 bool can_die_with_parent() noexcept { return true; }
 

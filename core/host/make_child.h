@@ -14,9 +14,10 @@ namespace loom::host {
 // be executed by handle.
 [[nodiscard]] Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls);
 
-// Whether make_child returns only once a child without a gate has executed, or has written why not.
-// Elsewhere the caller waits for the end of the report pipe.
-[[nodiscard]] bool make_child_waits() noexcept;
+// Whether make_child returns only once a child without a gate has executed, or has said why not;
+// until then that child borrows our memory. Elsewhere every child has a copy of it, and the caller
+// waits for the end of the report pipe.
+[[nodiscard]] bool child_borrows_memory() noexcept;
 
 // Waits until the child, which was killed, has ended, for `patience_ms` at most.
 void await_child_end(const SpawnedChild& child, int patience_ms) noexcept;

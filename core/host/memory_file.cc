@@ -24,6 +24,7 @@ constexpr unsigned kMfdExec = 0x0010;
 constexpr int kSealExec = 0x0020;
 
 constexpr std::size_t kCopyBytes = 8u << 20;
+constexpr off_t kReservedBytes = 1;  // the kernel makes a page of it
 
 enum class Use : unsigned char { kData, kProgram };
 
@@ -48,11 +49,14 @@ Result<UniqueFd> create(const char* name, Use use) {
   return step_failed(name, "create", error);
 }
 
-Result<void> append(int file, const char* name, ByteView bytes) {
+// The offset stays 0.
+Result<void> fill(int file, const char* name, ByteView bytes) {
+  off_t at = 0;
   while (!bytes.empty()) {
-    const ssize_t wrote = ::write(file, bytes.data(), bytes.size());
+    const ssize_t wrote = ::pwrite(file, bytes.data(), bytes.size(), at);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) return step_failed(name, "write", errno);
+    at += wrote;
     bytes = bytes.subspan(static_cast<std::size_t>(wrote));
   }
   return {};
@@ -63,6 +67,12 @@ Result<void> append(int file, const char* name, ByteView bytes) {
 Result<void> restrict_mode(int file, const char* name, Use use) {
   if (::fchmod(file, use == Use::kProgram ? 0500 : 0400) == 0) return {};
   return step_failed(name, "change mode", errno);
+}
+
+Result<UniqueFd> create_closed(const char* name) {
+  LOOM_TRY(UniqueFd file, create(name, Use::kData));
+  LOOM_TRY_VOID(restrict_mode(file.get(), name, Use::kData));
+  return file;
 }
 
 Result<void> seal(int file, const char* name) {
@@ -92,20 +102,20 @@ Result<void> copy_contents(int from, int to, const char* name, std::size_t max_b
 }  // namespace
 
 Result<UniqueFd> begin_memory_file(const char* name) {
-  LOOM_TRY(UniqueFd file, create(name, Use::kData));
-  LOOM_TRY_VOID(restrict_mode(file.get(), name, Use::kData));
+  LOOM_TRY(UniqueFd file, create_closed(name));
+  // Half of what a short write takes is to find a page for it.
+  static_cast<void>(::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, kReservedBytes));
   return file;
 }
 
 Result<UniqueFd> finish_memory_file(const char* name, UniqueFd begun, ByteView bytes) {
-  LOOM_TRY_VOID(append(begun.get(), name, bytes));
+  LOOM_TRY_VOID(fill(begun.get(), name, bytes));
   LOOM_TRY_VOID(seal(begun.get(), name));
-  if (::lseek(begun.get(), 0, SEEK_SET) != 0) return step_failed(name, "rewind", errno);
   return begun;
 }
 
 Result<UniqueFd> make_memory_file(const char* name, ByteView bytes) {
-  LOOM_TRY(UniqueFd begun, begin_memory_file(name));
+  LOOM_TRY(UniqueFd begun, create_closed(name));
   return finish_memory_file(name, std::move(begun), bytes);
 }
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,7 +32,10 @@ constexpr int kStateWord = 0;
 constexpr int kParentWord = 1;
 constexpr int kGroupWord = 2;
 constexpr int kSessionWord = 3;
+constexpr int kThreadsWord = 17;
 constexpr int kBirthWord = 19;
+constexpr int kWaitChannelWord = 32;
+constexpr int kExitCodeWord = 49;
 
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) noexcept {
@@ -49,6 +53,19 @@ std::string_view word_of(std::string_view text, int index) noexcept {
     if (end == text.size()) return {};
     text.remove_prefix(end);
   }
+}
+
+// All up to the exit code's, the last one; those that are missing are empty.
+using Words = std::array<std::string_view, kExitCodeWord + 1>;
+
+Words words_of(std::string_view text) noexcept {
+  Words words;
+  for (std::string_view& word : words) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+    word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(word.size());
+  }
+  return words;
 }
 
 // What follows the name. The name itself may hold spaces and parentheses.
@@ -87,6 +104,17 @@ std::optional<ProcessRow> parse_process_stat(std::string_view text) {
 char process_state(std::string_view stat_text) noexcept {
   const std::string_view state = word_of(after_name(stat_text), kStateWord);
   return state.size() == 1 ? state.front() : '\0';
+}
+
+// How many threads there are is read under the same lock as how the process ended, and is 0 once
+// that lock is gone (fs/proc/array.c, do_task_stat). Since Linux 5.16 a process that waits, or has
+// ended, has a wait channel of 1, for whoever may trace it.
+std::optional<EndLine> parse_end_line(std::string_view stat_text) noexcept {
+  const Words words = words_of(after_name(stat_text));
+  if (words[kStateWord] != "Z" || words[kThreadsWord] == "0") return std::nullopt;
+  const auto status = parse_number<int>(words[kExitCodeWord]);
+  if (!status) return std::nullopt;
+  return EndLine{.status = *status, .is_known = words[kWaitChannelWord] == "1"};
 }
 
 std::optional<ProcessRow> read_process(std::int32_t pid) {
@@ -175,26 +203,46 @@ namespace {
 // Nothing where it cannot be seen.
 using NamespaceIdentity = std::optional<std::pair<dev_t, ino_t>>;
 
-NamespaceIdentity namespace_of(const std::string& process, const char* kind) {
-  struct stat status {};
-  if (::stat(("/proc/" + process + "/ns/" + kind).c_str(), &status) != 0) return std::nullopt;
+// linux/pidfd.h (6.11), which Debian 12 has no header for.
+struct NamespaceKind {
+  const char* name;  // in /proc/<pid>/ns
+  unsigned long request;
+};
+constexpr NamespaceKind kMounts{.name = "mnt", .request = _IO(0xFF, 3)};
+constexpr NamespaceKind kNetwork{.name = "net", .request = _IO(0xFF, 4)};
+constexpr NamespaceKind kPids{.name = "pid", .request = _IO(0xFF, 5)};
+
+NamespaceIdentity identity_of(int result, const struct stat& status) {
+  if (result != 0) return std::nullopt;
   return std::pair(status.st_dev, status.st_ino);
+}
+
+NamespaceIdentity namespace_in(const std::string& process, NamespaceKind kind) {
+  struct stat status {};
+  return identity_of(::stat(("/proc/" + process + "/ns/" + kind.name).c_str(), &status), status);
+}
+
+// By its descriptor, for half of what the names in /proc take.
+NamespaceIdentity namespace_of(int pidfd, std::int32_t pid, NamespaceKind kind) {
+  const UniqueFd space(::ioctl(pidfd, kind.request, 0));
+  if (!space) return namespace_in(std::to_string(pid), kind);
+  struct stat status {};
+  return identity_of(::fstat(space.get(), &status), status);
 }
 
 }  // namespace
 
-bool shares_namespaces(std::int32_t pid, NamespaceKinds kinds) {
+bool shares_namespaces(int pidfd, std::int32_t pid, NamespaceKinds kinds) {
   static NamespaceIdentity mounts;
   static NamespaceIdentity pids;
   static NamespaceIdentity network;
-  const std::string process = std::to_string(pid);
-  const auto same = [&process](NamespaceIdentity& ours, const char* kind) {
+  const auto same = [=](NamespaceIdentity& ours, NamespaceKind kind) {
     // We never leave ours, and looking costs as much as looking at theirs.
-    if (!ours) ours = namespace_of("self", kind);
-    return ours && namespace_of(process, kind) == ours;
+    if (!ours) ours = namespace_in("self", kind);
+    return ours && namespace_of(pidfd, pid, kind) == ours;
   };
-  return same(mounts, "mnt") || (kinds.pids && same(pids, "pid")) ||
-         (kinds.network && same(network, "net"));
+  return same(mounts, kMounts) || (kinds.pids && same(pids, kPids)) ||
+         (kinds.network && same(network, kNetwork));
 }
 
 UniqueFd open_process(const ProcessRow& row) noexcept {

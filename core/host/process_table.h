@@ -17,6 +17,16 @@ namespace loom::host {
 // The state letter of the same line ('S', 'R', …), or 0.
 [[nodiscard]] char process_state(std::string_view stat_text) noexcept;
 
+// What the same line says of a process that has ended.
+struct EndLine {
+  int status = 0;         // as waitpid's
+  bool is_known = false;  // the kernel says more than the 0 that it shows whoever may not trace
+};
+
+// Nothing while the process runs, and nothing of one that is being reaped: what is told then is how
+// its main thread ended.
+[[nodiscard]] std::optional<EndLine> parse_end_line(std::string_view stat_text) noexcept;
+
 [[nodiscard]] std::optional<ProcessRow> read_process(std::int32_t pid);
 [[nodiscard]] char read_process_state(std::int32_t pid);  // 0 when gone
 
@@ -34,9 +44,9 @@ struct NamespaceKinds {
   bool network = false;
 };
 
-// Whether a process lives in our own mount namespace, or in one of ours of the kinds asked about.
-// False where that cannot be seen.
-[[nodiscard]] bool shares_namespaces(std::int32_t pid, NamespaceKinds kinds);
+// Whether the process behind `pidfd`, which is `pid` and cannot end meanwhile, lives in our own
+// mount namespace, or in one of ours of the kinds asked about. False where that cannot be seen.
+[[nodiscard]] bool shares_namespaces(int pidfd, std::int32_t pid, NamespaceKinds kinds);
 
 // A pidfd of exactly this process; nothing when it is gone, or its pid another's.
 [[nodiscard]] UniqueFd open_process(const ProcessRow& row) noexcept;

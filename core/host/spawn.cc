@@ -89,34 +89,63 @@ Result<std::vector<FdMove>> lifted_moves(std::vector<FdMove> moves, Lifted& lift
   return moves;
 }
 
-// Does not wait. Where make_child does, the child is past the last step that can fail (the kernel
-// lets go of us when the old memory is left behind; what breaks after that kills the child), or has
-// written and is gone; elsewhere report_comes was asked before.
-Result<std::optional<ChildFailure>> read_failure(int report) {
-  ChildFailure failure{};
-  ssize_t got = -1;
-  do {
-    got = ::read(report, &failure, sizeof failure);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0 && errno == EAGAIN) return std::optional<ChildFailure>();
-  if (got < 0) return step_failed("read the child's report", errno);
-  if (got != sizeof failure) return std::optional<ChildFailure>();
-  return std::optional(failure);
-}
-
-// The child's end of the pipe closes when it executes or exits. One that does neither was stopped,
-// or its group frozen, by somebody else.
-bool report_comes(int report) {
-  const auto deadline = std::chrono::steady_clock::now() + kHeldPatience;
-  for (;;) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd end{.fd = report, .events = POLLIN, .revents = 0};
-    const int ready = ::poll(&end, 1, std::max(0, static_cast<int>(left.count())));
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
+// Why a child did not execute. Not to be moved once a child was told of it.
+class FailureReport {
+ public:
+  // `borrowed`: the child writes it into our memory.
+  static Result<FailureReport> make(bool borrowed, const Lifted& lifted) {
+    FailureReport report;
+    report.borrowed_ = borrowed;
+    if (borrowed) return report;
+    auto pipe = open_nonblocking_pipe();
+    if (!pipe) return step_failed("make the report pipe", pipe.error().sys_errno);
+    report.reads_ = std::move(pipe->read_end);
+    report.writes_ = std::move(pipe->write_end);
+    LOOM_TRY_VOID(lifted.raise(report.writes_));
+    return report;
   }
-}
+
+  void put_into(ChildSpec& spec) noexcept {
+    spec.failure = borrowed_ ? &told_ : nullptr;
+    spec.report_fd = writes_.get();
+  }
+  void leave_to_child() noexcept { writes_.reset(); }
+
+  // The child's end of the pipe closes when it executes or exits. One that does neither was
+  // stopped, or its group frozen, by somebody else.
+  [[nodiscard]] bool comes() const {
+    if (borrowed_) return true;
+    const auto deadline = std::chrono::steady_clock::now() + kHeldPatience;
+    for (;;) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      pollfd end{.fd = reads_.get(), .events = POLLIN, .revents = 0};
+      const int ready = ::poll(&end, 1, std::max(0, static_cast<int>(left.count())));
+      if (ready > 0) return true;
+      if (ready == 0 || errno != EINTR) return false;
+    }
+  }
+
+  // Of a child that borrowed our memory: the kernel let go of us when that was left behind, past
+  // the last step that can fail (what breaks after it kills the child).
+  [[nodiscard]] Result<std::optional<ChildFailure>> read() const {
+    ChildFailure failure = told_;
+    ssize_t got = sizeof failure;
+    while (!borrowed_) {
+      got = ::read(reads_.get(), &failure, sizeof failure);
+      if (got >= 0) break;
+      if (errno != EINTR) return step_failed("read the child's report", errno);
+    }
+    const bool said = got == sizeof failure && failure.step != ChildStep{};
+    return said ? std::optional(failure) : std::nullopt;
+  }
+
+ private:
+  bool borrowed_ = false;
+  ChildFailure told_{};
+  UniqueFd reads_;
+  UniqueFd writes_;
+};
 
 struct Gate {
   UniqueFd waits;
@@ -159,14 +188,10 @@ int highest_target(const SpawnRequest& request) noexcept {
 
 Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls) {
   LOOM_TRY_VOID(check(request));
-  auto report_pipe = open_nonblocking_pipe();
-  if (!report_pipe) return step_failed("make the report pipe", report_pipe.error().sys_errno);
-  const UniqueFd report = std::move(report_pipe->read_end);
-  UniqueFd child_end = std::move(report_pipe->write_end);
-
   Lifted lifted(highest_target(request));
+  LOOM_TRY(FailureReport report,
+           FailureReport::make(!request.while_held && child_borrows_memory(), lifted));
   LOOM_TRY(const std::vector<FdMove> moves, lifted_moves(request.moves, lifted));
-  LOOM_TRY_VOID(lifted.raise(child_end));
   int image_fd = -1;
   if (request.image_fd >= 0) {
     LOOM_TRY(image_fd, lifted.lift(request.image_fd));
@@ -193,15 +218,16 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .run = request.run,
                  .parent = ::getpid(),
                  .die_with_parent = request.die_with_parent,
-                 .report_fd = child_end.get(),
+                 .failure = nullptr,
+                 .report_fd = -1,
                  .highest_descriptor = -1};
+  report.put_into(spec);
 
   LOOM_TRY(SpawnedChild child, make_child(spec, syscalls));
-  child_end.reset();
+  report.leave_to_child();
   if (request.while_held) request.while_held(child.pid);
   const bool opened = !request.while_held || gate.open();
-  const bool is_past = !request.while_held && make_child_waits();
-  if (!opened || (!is_past && !report_comes(report.get()))) {
+  if (!opened || !report.comes()) {
     end_child(child);
     return fail(ErrorCode::kSystem,
                 request.while_held
@@ -209,7 +235,7 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                       "control group frozen?"
                     : "start a process: it did not execute; was it stopped?");
   }
-  LOOM_TRY(child.failure, read_failure(report.get()));
+  LOOM_TRY(child.failure, report.read());
   return child;
 }
 

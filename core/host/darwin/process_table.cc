@@ -109,7 +109,9 @@ Result<std::vector<std::int32_t>> read_children(std::int32_t pid) {
 }
 
 // There are none, and so nobody has any of his own.
-bool shares_namespaces(std::int32_t /*pid*/, NamespaceKinds /*kinds*/) { return true; }
+bool shares_namespaces(int /*pidfd*/, std::int32_t /*pid*/, NamespaceKinds /*kinds*/) {
+  return true;
+}
 
 // No descriptor stands for another process.
 UniqueFd open_process(const ProcessRow& /*row*/) noexcept { return UniqueFd(); }

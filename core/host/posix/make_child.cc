@@ -65,7 +65,7 @@ Result<SpawnedChild> make_child(ChildSpec& spec, const Syscalls& syscalls) {
   return child;
 }
 
-bool make_child_waits() noexcept { return false; }
+bool child_borrows_memory() noexcept { return false; }
 
 bool can_die_with_parent() noexcept { return false; }
 

@@ -25,7 +25,7 @@ Result<std::vector<ProcessRow>> read_group(const ProcessRow&) { return not_here(
 
 Result<std::vector<std::int32_t>> read_children(std::int32_t) { return not_here(); }
 
-bool shares_namespaces(std::int32_t, NamespaceKinds) { return false; }
+bool shares_namespaces(int, std::int32_t, NamespaceKinds) { return false; }
 
 UniqueFd open_process(const ProcessRow&) noexcept { return UniqueFd(); }
 

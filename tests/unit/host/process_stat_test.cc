@@ -54,6 +54,38 @@ TEST(ProcessStatTest, TheStateFollowsTheLastParenthesis) {
   EXPECT_EQ(process_state("42 (sh)"), '\0');
 }
 
+std::string end_line(const std::string& state, const std::string& threads,
+                     const std::string& channel, const std::string& code) {
+  return "42 (sh) " + state + " 7 42 42 0 -1 4227084 143 0 0 0 0 0 0 0 20 0 " + threads +
+         " 0 9876 0 0 18446744073709551615 0 0 0 0 0 0 0 0 0 " + channel +
+         " 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 " + code + "\n";
+}
+
+TEST(ProcessStatTest, TheLineOfAZombieTellsHowItEnded) {
+  const auto exited = parse_end_line(end_line("Z", "1", "1", "768"));
+  const auto hidden = parse_end_line(end_line("Z", "1", "0", "0"));
+
+  ASSERT_TRUE(exited && hidden);
+  EXPECT_EQ(exited->status, 3 << 8);
+  EXPECT_TRUE(exited->is_known);
+  EXPECT_EQ(hidden->status, 0);
+  EXPECT_FALSE(hidden->is_known) << "whoever may not trace is shown a 0";
+}
+
+TEST(ProcessStatTest, TheLineOfWhoeverIsBeingReapedTellsNothing) {
+  EXPECT_TRUE(parse_end_line(end_line("Z", "2", "1", "768"))) << "another thread is a zombie too";
+  EXPECT_FALSE(parse_end_line(end_line("Z", "0", "1", "768"))) << "only of its main thread";
+}
+
+TEST(ProcessStatTest, NobodyHasEndedByALineThatDoesNotSaySo) {
+  EXPECT_FALSE(parse_end_line(end_line("S", "1", "1", "0")));
+  EXPECT_FALSE(parse_end_line(end_line("X", "1", "1", "0")));
+  const std::string line = end_line("Z", "1", "1", "768");
+  EXPECT_FALSE(parse_end_line(line.substr(0, line.rfind(' ')))) << "without its last word";
+  EXPECT_FALSE(parse_end_line("42 (Z 1 1"));
+  EXPECT_FALSE(parse_end_line(""));
+}
+
 std::uint32_t seed() {
   const char* const text = std::getenv("LOOM_SEED");
   return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10))

@@ -15,6 +15,7 @@
 #include "host/byte_sink.h"
 #include "host/descriptors.h"
 #include "host/errno_text.h"
+#include "host/foreign_root.h"
 #include "host/mount_point_file.h"
 #include "host/process_table.h"
 #include "report/entry_text.h"
@@ -420,9 +421,9 @@ void Execution::meet_command(pid_t sender) {
   command_pid_ = sender;
   if (run_.launch.image != ImageKind::kLauncher) return;
   built_ = host::latest_birth_until_now();
-  if (host::shares_namespaces(command_.get(), sender,
-                              {.pids = run_.launch.jailed_pids,
-                               .network = run_.policy.network.blocks_direct()})) {
+  if (host::shares_namespaces(
+          command_.get(), sender,
+          {.pids = run_.launch.jailed_pids, .network = run_.policy.network.blocks_direct()})) {
     no_jail_ = "the launcher made no namespaces of the jail's own";
     return refuse_commit(no_jail_);
   }
@@ -509,16 +510,11 @@ void Execution::refuse_commit(const std::string& cause) {
 // place; only out here can be seen whether what lies under it is still what was to be hidden.
 bool Execution::masks_are_in_place() {
   if (run_.launch.watched.empty() || run_.launch.image != ImageKind::kLauncher) return true;
-  // Asked again at the end: what changed before the table is read now is in it.
-  if (mounts_) static_cast<void>(mounts_->has_changed());
-  auto points = mounts_ ? mounts_->mount_points()
-                        : Result<std::vector<std::string>>(
-                              fail(ErrorCode::kSystem, "the jail's mount table is not readable"));
-  if (points) mount_points_ = std::move(*points);
+  look_at_mounts();
   stop_watching_names();
   for (const WatchedPath& watched : run_.launch.watched) {
     const bool mounted =
-        !watched.masked ||
+        !watched.masked || mask_mounts_ ||
         std::binary_search(mount_points_.begin(), mount_points_.end(), watched.path.str());
     const bool told = touched_ && !unseen_.contains(watched.path);
     const bool same = !watched.is_named() ||
@@ -527,6 +523,29 @@ bool Execution::masks_are_in_place() {
     if (!mounted || !same) add_missing_mask(watched.path);
   }
   return missing_masks_.empty();
+}
+
+// Each by its name: for the whole table the kernel takes as long as for fifty names, and each mount
+// more makes it longer. Nothing where one is not found so.
+std::optional<std::vector<std::uint64_t>> Execution::find_mask_mounts() const {
+  const auto view = host::ForeignRoot::open(command_pid_);
+  std::vector<std::uint64_t> mounts;
+  for (const WatchedPath& watched : run_.launch.watched) {
+    if (!watched.masked) continue;
+    const auto mount = view ? view->mount_at(watched.path) : std::nullopt;
+    if (!mount) return std::nullopt;
+    mounts.push_back(*mount);
+  }
+  return mounts;
+}
+
+// Asked again at the end: what changed before the look that follows is in it.
+void Execution::look_at_mounts() {
+  if (!mounts_) return;
+  static_cast<void>(mounts_->has_changed());
+  mask_mounts_ = find_mask_mounts();
+  if (mask_mounts_) return;
+  if (auto points = mounts_->mount_points()) mount_points_ = std::move(*points);
 }
 
 void Execution::add_missing_mask(const AbsolutePath& path) {

@@ -134,6 +134,8 @@ class Execution {
   [[nodiscard]] bool jail_outlives_us();
   [[nodiscard]] Result<void> watch_names();
   [[nodiscard]] bool masks_are_in_place();
+  [[nodiscard]] std::optional<std::vector<std::uint64_t>> find_mask_mounts() const;
+  void look_at_mounts();
   void add_missing_mask(const AbsolutePath& path);
   void stop_watching_names();
   void look_at_failed_launch();
@@ -242,6 +244,9 @@ class Execution {
   std::optional<std::set<AbsolutePath>> touched_;  // what they told; nullopt: nobody watched
   std::set<AbsolutePath> unseen_;                  // what they could not tell of
   std::optional<host::MountTable> mounts_;
+  // As right before the commit: the number of each mask's mount, in the order of the watched paths,
+  // or, where these are not told, every mount point.
+  std::optional<std::vector<std::uint64_t>> mask_mounts_;
   std::vector<std::string> mount_points_;
   std::vector<std::string> missing_masks_;  // "mounts: …": why no commit was sent
 

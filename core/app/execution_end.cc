@@ -3,6 +3,8 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "app/execution.h"
@@ -354,9 +356,28 @@ bool Execution::only_table_tells(const WatchedPath& watched, const PathFact& now
   return now.error == EACCES || (now.kind != PathKind::kDirectory && now.link_count > 1);
 }
 
+// A mount of the host's may begin at the same path, below the mask: only the number tells them
+// apart.
 std::vector<std::string> Execution::lost_masks() const {
-  const auto now = mounts_->mount_points();
-  return now ? host::lost_mount_points(mount_points_, *now) : std::vector<std::string>();
+  if (!mask_mounts_) {
+    const auto now = mounts_->mount_points();
+    return now ? host::lost_mount_points(mount_points_, *now) : std::vector<std::string>();
+  }
+  const auto rows = mounts_->rows();
+  if (!rows) return {};
+  std::map<std::uint64_t, std::string_view> now;
+  for (const host::MountRow& row : *rows) now.emplace(row.id, row.point.str());
+  std::vector<std::string> lost;
+  auto mount = mask_mounts_->begin();
+  for (const WatchedPath& watched : run_.launch.watched) {
+    if (!watched.masked) continue;
+    const auto found = now.find(*mount++);
+    if (found == now.end() || found->second != watched.path.str()) {
+      lost.push_back(watched.path.str());
+    }
+  }
+  std::sort(lost.begin(), lost.end());
+  return lost;
 }
 
 // D23: a mask hides the object and the name of the launch. Who replaces the name from outside

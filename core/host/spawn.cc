@@ -129,15 +129,14 @@ class FailureReport {
   // Of a child that borrowed our memory: the kernel let go of us when that was left behind, past
   // the last step that can fail (what breaks after it kills the child).
   [[nodiscard]] Result<std::optional<ChildFailure>> read() const {
-    ChildFailure failure = told_;
-    ssize_t got = sizeof failure;
-    while (!borrowed_) {
+    if (borrowed_) return told_.step != ChildStep{} ? std::optional(told_) : std::nullopt;
+    ChildFailure failure{};
+    ssize_t got = -1;
+    do {
       got = ::read(reads_.get(), &failure, sizeof failure);
-      if (got >= 0) break;
-      if (errno != EINTR) return step_failed("read the child's report", errno);
-    }
-    const bool said = got == sizeof failure && failure.step != ChildStep{};
-    return said ? std::optional(failure) : std::nullopt;
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) return step_failed("read the child's report", errno);
+    return got == sizeof failure ? std::optional(failure) : std::nullopt;
   }
 
  private:

@@ -84,6 +84,7 @@ class Attempt:
 # table only: see FieldCase.filtered.
 CALLS = {
     "write": 1,
+    "ioctl": 16,
     "sendto": 44,
     "clone": 56,
     "unshare": 272,
@@ -92,6 +93,7 @@ CALLS = {
     "mount": 165,
     "seccomp": 317,
     "clone3": 435,
+    "openat2": 437,
     "landlock_create_ruleset": 444,
     "landlock_add_rule": 445,
     "landlock_restrict_self": 446,

@@ -1,5 +1,6 @@
 """Field reports A: masks and protected paths. B06 and B08 are shown by tests/jail/test_masks.py."""
 
+import errno
 import re
 import sys
 
@@ -375,6 +376,28 @@ class Races(MaskCase):
             return "held"
         self.assertIn(f"skip:mounts: protected {token} was replaced during the run", run.report, run)
         return "open and reported"
+
+
+class OlderKernel(MaskCase):
+    # pidfd's questions for the namespaces of mounts, of the network and of pids (Linux 6.11).
+    NAMESPACES = (0xFF03, 0xFF04, 0xFF05)
+
+    def test_what_only_newer_kernels_tell_at_once_is_seen_without_it(self):
+        secret, fresh = self.file("ws/.env"), [self.file("out/one"), self.file("out/two")]
+        older = self.filtered(
+            ("openat2", errno.ENOSYS), *[("ioctl", errno.ENOTTY, (1, number, True)) for number in self.NAMESPACES]
+        )
+        for other, prepare in zip(fresh, (None, older)):
+            with self.field_helper(self.base(protected=[secret]), prepare=prepare) as helper:
+                self.needs(helper, "bwrap", "landlock", "seccomp")
+                held = self.assertHeld(self.attempt_on(helper, 'cat "$1" || echo no', [secret]))
+                self.assertEqual(held.lines, ["no"], held)
+                run = helper.start([SH, "-c", "echo up; read line; exit 0"], cwd=self.ws)
+                helper.until_output(run, b"up\n")
+                os.rename(other, secret)
+                helper.stdin(b"go\n", eof=True)
+                replaced = Attempt(helper.settle(run, LIMIT), helper.features)
+                self.assertIn(f"skip:mounts: protected {secret} was replaced during the run", replaced.report)
 
 
 if __name__ == "__main__":

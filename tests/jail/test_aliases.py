@@ -227,6 +227,25 @@ class Aliases(JailCase):
                 printed.append(bytes(self.settle(helper, helper.start(argv)).stdout))
         self.assertEqual(printed, [b"control\n", b"control\n", b""])
 
+    def test_a_mask_lost_from_a_file_that_the_host_mounts_there_is_named(self):
+        # Below the mask there is a mount at the same place, which stays.
+        secret, source = self.file("ws/.env"), self.file("out/source")
+        policy = self.policy(protected=[secret])
+        with self.helper(base=policy, prepare=self.mounted((source, secret))) as helper:
+            self.needs(helper, "bwrap")
+            for fresh in (None, self.file("out/fresh", text="FRESH\n")):
+                with self.subTest(fresh):
+                    run = helper.start([SH, "-c", "echo up; read line; cat .env || true"], cwd=self.ws)
+                    helper.until_output(run, b"up\n")
+                    if fresh:
+                        os.rename(fresh, source)
+                    helper.stdin(b"go\n", eof=True)
+                    self.settle(helper, run)
+                    if fresh:
+                        self.assertIn(secret, self.assertSkips(run, "skip:mounts: protected"))
+                    else:
+                        self.assertNoSkips(run)
+
     def test_another_mount_over_the_other_name_hides_it_and_is_left_alone(self):
         x, y = self.path("x"), self.directory("y")
         self.file("x/d/secret")

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -53,14 +52,7 @@ TEST(ExitStatusTest, ReapingTwiceIsAnError) {
   EXPECT_EQ(again.error().sys_errno, ECHILD);
 }
 
-bool kernel_says_how_others_ended() {
-  utsname name{};
-  ::uname(&name);
-  char* rest = nullptr;
-  const long major = std::strtol(name.release, &rest, 10);
-  const long minor = *rest == '.' ? std::strtol(rest + 1, nullptr, 10) : 0;
-  return major > 6 || (major == 6 && minor >= 15);
-}
+bool kernel_says_how_others_ended() { return kernel_is_at_least(6, 15); }
 
 // How a grandchild of ours ended, seen only through its pidfd.
 std::optional<ExitStatus> end_of_grandchild(const std::string& how) {

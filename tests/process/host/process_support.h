@@ -5,6 +5,7 @@
 #include <loom/bytes.h>
 #include <loom/unique_fd.h>
 #include <poll.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,15 @@ struct Pipe {
   UniqueFd read;
   UniqueFd write;
 };
+
+inline bool kernel_is_at_least(long wanted_major, long wanted_minor) {
+  utsname name{};
+  ::uname(&name);
+  char* rest = nullptr;
+  const long major = std::strtol(name.release, &rest, 10);
+  const long minor = *rest == '.' ? std::strtol(rest + 1, nullptr, 10) : 0;
+  return major > wanted_major || (major == wanted_major && minor >= wanted_minor);
+}
 
 inline Pipe make_pipe(int flags = O_CLOEXEC) {
   int ends[2];

@@ -3,8 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 #include <utility>
 
 #include "app/execution.h"
@@ -363,16 +361,14 @@ std::vector<std::string> Execution::lost_masks() const {
     const auto now = mounts_->mount_points();
     return now ? host::lost_mount_points(mount_points_, *now) : std::vector<std::string>();
   }
-  const auto rows = mounts_->rows();
-  if (!rows) return {};
-  std::map<std::uint64_t, std::string_view> now;
-  for (const host::MountRow& row : *rows) now.emplace(row.id, row.point.str());
+  const auto now = mounts_->numbered_points();
+  if (!now) return {};
   std::vector<std::string> lost;
   auto mount = mask_mounts_->begin();
   for (const WatchedPath& watched : run_.launch.watched) {
     if (!watched.masked) continue;
-    const auto found = now.find(*mount++);
-    if (found == now.end() || found->second != watched.path.str()) {
+    const auto found = now->find(*mount++);
+    if (found == now->end() || found->second != watched.path.str()) {
       lost.push_back(watched.path.str());
     }
   }

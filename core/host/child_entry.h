@@ -33,7 +33,7 @@ enum class ChildStep : std::int32_t {
 
 // What the child says before it exits 126, in the host's byte order.
 struct ChildFailure {
-  ChildStep step;  // 0: nothing was said
+  ChildStep step;      // 0: nothing was said
   std::int32_t error;  // errno
 };
 

@@ -125,6 +125,19 @@ std::vector<std::string> parse_mount_points(std::string_view mountinfo) {
   return points_where(mountinfo, [](std::string_view) { return true; });
 }
 
+NumberedPoints parse_numbered_points(std::string_view mountinfo) {
+  NumberedPoints points;
+  while (!mountinfo.empty()) {
+    const auto end = mountinfo.find('\n');
+    const std::string_view line = mountinfo.substr(0, end);
+    const std::string_view point = field_of(line, kMountPointField);
+    const auto number = number_of(field_of(line, kIdField));
+    if (number && !point.empty()) points.emplace(*number, undo_escapes(point));
+    mountinfo.remove_prefix(end == std::string_view::npos ? mountinfo.size() : end + 1);
+  }
+  return points;
+}
+
 std::vector<std::string> mount_points_of_type(std::string_view mountinfo, std::string_view type) {
   return points_where(mountinfo, [&](std::string_view line) { return type_of(line) == type; });
 }
@@ -163,6 +176,11 @@ bool MountTable::has_changed() const noexcept {
 Result<std::vector<std::string>> MountTable::mount_points() const {
   LOOM_TRY(const Bytes text, read());
   return parse_mount_points(as_text(text));
+}
+
+Result<NumberedPoints> MountTable::numbered_points() const {
+  LOOM_TRY(const Bytes text, read());
+  return parse_numbered_points(as_text(text));
 }
 
 Result<std::vector<MountRow>> MountTable::rows() const {

@@ -6,6 +6,7 @@
 #include <loom/unique_fd.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,12 @@ struct MountRow {
 // The mount points of one mountinfo text, sorted, octal escapes undone. Repeats are kept.
 [[nodiscard]] std::vector<std::string> parse_mount_points(std::string_view mountinfo);
 
-// The same, only those of one file-system type ("cgroup2").
+// Each mount's number and point, nothing left out: the place where a mask is says what became of
+// it, whatever it shows.
+using NumberedPoints = std::map<std::uint64_t, std::string>;
+[[nodiscard]] NumberedPoints parse_numbered_points(std::string_view mountinfo);
+
+// The mount points, only those of one file-system type ("cgroup2").
 [[nodiscard]] std::vector<std::string> mount_points_of_type(std::string_view mountinfo,
                                                             std::string_view type);
 
@@ -43,6 +49,7 @@ class MountTable {
  public:
   [[nodiscard]] static Result<MountTable> open(int pid);
   [[nodiscard]] Result<std::vector<std::string>> mount_points() const;
+  [[nodiscard]] Result<NumberedPoints> numbered_points() const;
   [[nodiscard]] Result<std::vector<MountRow>> rows() const;
   [[nodiscard]] Result<Bytes> text() const { return read(); }
   // Whether a mount came, went or was changed since the open, or since this was asked last

@@ -45,14 +45,19 @@ std::optional<Number> parse_number(std::string_view text) noexcept {
   return number;
 }
 
+// The first one, which is taken away; empty at the end.
+std::string_view take_word(std::string_view& text) noexcept {
+  text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+  text.remove_prefix(word.size());
+  return word;
+}
+
 std::string_view word_of(std::string_view text, int index) noexcept {
-  for (int i = 0;; ++i) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
-    const auto end = std::min(text.find_first_of(" \n"), text.size());
-    if (i == index) return text.substr(0, end);
-    if (end == text.size()) return {};
-    text.remove_prefix(end);
+  for (int i = 0; i < index; ++i) {
+    if (take_word(text).empty()) return {};
   }
+  return take_word(text);
 }
 
 // All up to the exit code's, the last one; those that are missing are empty.
@@ -60,11 +65,7 @@ using Words = std::array<std::string_view, kExitCodeWord + 1>;
 
 Words words_of(std::string_view text) noexcept {
   Words words;
-  for (std::string_view& word : words) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
-    word = text.substr(0, text.find_first_of(" \n"));
-    text.remove_prefix(word.size());
-  }
+  for (std::string_view& word : words) word = take_word(text);
   return words;
 }
 

@@ -54,5 +54,15 @@ TEST(MountPointsTest, OnlyThoseOfTheWantedTypeAreGiven) {
   EXPECT_THAT(mount_points_of_type(kTable, "cgroup"), IsEmpty());
 }
 
+TEST(MountPointsTest, EachMountIsKnownByItsNumberWhateverItShows) {
+  const NumberedPoints points = parse_numbered_points(
+      "24 1 0:21 / /a\\040b rw - tmpfs none rw\n"
+      "25 24 8:1 /gone//deleted /a\\040b ro - ext4 /dev/sda1 ro\n"
+      "x 24 8:1 / /c ro - ext4 /dev/sda1 ro\n"
+      "26 24\n");
+
+  EXPECT_EQ(points, (NumberedPoints{{24, "/a b"}, {25, "/a b"}}));
+}
+
 }  // namespace
 }  // namespace loom::host

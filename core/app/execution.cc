@@ -29,6 +29,8 @@ constexpr int kReadsPerWakeUp = 4;
 // How often, and how long apart, a commit is put off until the jail would die with us.
 constexpr int kMaxCommitTries = 2'000;
 constexpr std::chrono::milliseconds kCommitPause{1};
+// How long a stage 2 is left alone with a report that its pipe does not hold.
+constexpr std::chrono::milliseconds kReportPause{50};
 
 // How often, and how long apart, a group is tried that nobody will wait for later.
 constexpr int kDropTries = 40;
@@ -176,7 +178,12 @@ void Execution::watch_everything() {
   loop_.watch(out_.pipe.get(), kReadable, [this](short) { pump(out_); });
   loop_.watch(err_.pipe.get(), kReadable, [this](short) { pump(err_); });
   loop_.watch(stdin_->fd(), 0, [this](short) { write_stdin(); });
-  if (report_pipe_) loop_.watch(report_pipe_.get(), kReadable, [this](short) { read_report(); });
+  if (report_pipe_) {
+    report_timer_ = loop_.at(std::chrono::steady_clock::now() + kReportPause, [this] {
+      report_timer_.reset();
+      watch_report();
+    });
+  }
   if (control_) loop_.watch(control_.get(), kReadable, [this](short) { read_control(); });
   if (run_.made && run_.made->needs_caretaker()) {
     loop_.watch(run_.made->end_fd(), kReadable, [this](short) { caretaker_ended(); });
@@ -216,9 +223,10 @@ Execution::~Execution() {
   }
   if (run_.made && result_) loop_.forget(run_.made->answer_fd());
   for (const int fd : {out_.pipe.get(), err_.pipe.get(), stdin_ ? stdin_->fd() : -1,
-                       report_pipe_.get(), control_.get(), child_.pidfd.get(), init_pidfd_.get()}) {
+                       control_.get(), child_.pidfd.get(), init_pidfd_.get()}) {
     if (fd >= 0) loop_.forget(fd);
   }
+  close_report();
   if (run_.made && !ended_) loop_.forget(run_.made->end_fd());
   if (names_watched_) loop_.forget(names_->fd());
   if (command_watched_) loop_.forget(command_.get());
@@ -245,6 +253,7 @@ void Execution::drop_group() {
 }
 
 std::optional<host::ControlGroup> Execution::take_group() {
+  if (group_ && leaving_) group_->kill_all();  // answer_first comes too late for it
   return std::exchange(group_, std::nullopt);
 }
 
@@ -337,11 +346,28 @@ void Execution::write_stdin() {
 
 // ---- prepare, report, commit --------------------------------------------------------------------
 
+// A short report need not be watched for: stage 2 is done with it before it says that it is ready,
+// and each wake-up on the way there is one that it may wait for.
+void Execution::watch_report() {
+  if (!report_pipe_ || report_watched_) return;
+  report_watched_ = true;
+  loop_.watch(report_pipe_.get(), kReadable, [this](short) { read_report(); });
+}
+
+void Execution::close_report() {
+  if (report_watched_) loop_.forget(report_pipe_.get());
+  report_watched_ = false;
+  report_pipe_.reset();
+  if (report_timer_) loop_.cancel(*report_timer_);
+  report_timer_.reset();
+}
+
 void Execution::read_report() {
+  if (!report_pipe_) return;
   std::array<std::byte, 4096> buffer;
   for (;;) {
     const ssize_t got = ::read(report_pipe_.get(), buffer.data(), buffer.size());
-    if (got < 0 && would_block(errno)) return;
+    if (got < 0 && would_block(errno)) return watch_report();
     if (got <= 0) break;
     const auto size = static_cast<std::size_t>(got);
     // One byte past the ceiling is kept, so that too long a report is refused and not cut.
@@ -349,8 +375,7 @@ void Execution::read_report() {
     report_bytes_.insert(report_bytes_.end(), buffer.begin(),
                          buffer.begin() + static_cast<std::ptrdiff_t>(std::min(size, room)));
   }
-  loop_.forget(report_pipe_.get());
-  report_pipe_.reset();
+  close_report();
   if (report_bytes_.size() > kMaxInnerReportBytes) {
     report_error_ = "the report is longer than 65536 bytes";
   } else if (!report_bytes_.empty()) {
@@ -387,9 +412,9 @@ void Execution::take_control(const host::ReceivedControl& received) {
     case ControlKind::kReady:
       meet_command(received.sender);
       ready_ = true;
+      read_report();
       if (ahead_) return rest();
-      commit_when_ready();
-      return;
+      return commit_when_ready();
     case ControlKind::kConfined:
       confined_ = true;
       return;

@@ -125,6 +125,8 @@ class Execution {
   [[nodiscard]] bool pump_around_memory(Pump& pump);
   void write_stdin();
   void read_report();
+  void watch_report();
+  void close_report();
   void read_control();
   void take_control(const host::ReceivedControl& received);
   void meet_command(pid_t sender);
@@ -211,6 +213,7 @@ class Execution {
   Bytes report_bytes_;
   std::optional<InnerReport> report_;
   std::string report_error_;
+  bool report_watched_ = false;
 
   UniqueFd control_;
   UniqueFd commit_file_;    // written while stage 2 prepares, sent when it is ready
@@ -274,6 +277,7 @@ class Execution {
   Instant removal_end_{};
   std::optional<host::EventLoop::TimerId> observe_timer_;
   std::optional<host::EventLoop::TimerId> look_timer_;
+  std::optional<host::EventLoop::TimerId> report_timer_;
 };
 
 }  // namespace loom::app

@@ -57,8 +57,8 @@ void Execution::command_ended() {
   if (cancel_.cancelled() || cancel_.timed_out()) return;
   if (!command_watch_->left_nobody(command_.get())) return;
   cut_short_ = true;
+  if (may_answer_first()) return answer_first(command_end_->code);
   kill_groups();
-  if (may_answer_first()) answer_first(command_end_->code);
 }
 
 // Process 1 was quicker, took the command's status and ended with it, and with process 1 everybody
@@ -68,15 +68,16 @@ void Execution::process_one_ended() {
   if (init_stat_) end = init_stat_->end_of_only_thread(init_pidfd_.get());
   init_pidfd_.reset();  // whoever answers later has nothing to wait for in the jail
   if (!end || end->signal != 0 || !may_answer_first()) return;
-  kill_groups();
   answer_first(end->code);
 }
 
-// In the launcher's words, as learn_end.
+// In the launcher's words, as learn_end. Its two processes are told to end after the answer: who
+// waits for that would wait for a processor behind them.
 void Execution::answer_first(int code) {
   leaving_ = true;
   settle({.code = code, .signal = 0});
   drain();
+  kill_groups();
 }
 
 // Before the child is reaped: until then its number, and with it the group's, is nobody else's.
@@ -225,7 +226,7 @@ void Execution::finish() {
   drain_timer_.reset();
   learn_end();
   // Whatever stage 2 still said lies in the pipe and the socket; nobody writes to them any more.
-  if (report_pipe_) read_report();
+  read_report();
   if (control_) read_control();
   if (const auto completed = complete(); !completed) note_cause(completed.error().message);
   result_ = make_result();

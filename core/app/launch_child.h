@@ -43,6 +43,7 @@ struct ImageHandles {
   // Limits that the helper changed for itself, as they were: what a launch gets that becomes the
   // command at once. Elsewhere stage 2 sees to it.
   std::vector<host::PlainLimit> given_back{};
+  host::SignalSet signals = host::kEverySignal;  // as SpawnRequest's
 };
 
 // Carries out one launch: makes its memory files, or lends those of the last one, opens and lends

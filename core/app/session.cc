@@ -161,9 +161,12 @@ Result<void> Session::pin_pieces(const host::Installation& installation) {
   return {};
 }
 
-ImageHandles Session::images() const {
-  return {
-      .launcher = image_of(launcher_), .stage2 = image_of(stage2_), .given_back = limits_.before};
+ImageHandles Session::images() {
+  if (!signals_) signals_ = host::signals_with_dispositions();
+  return {.launcher = image_of(launcher_),
+          .stage2 = image_of(stage2_),
+          .given_back = limits_.before,
+          .signals = *signals_};
 }
 
 void Session::remember_written(const Policy& policy) {

@@ -171,7 +171,7 @@ class Session final : public HostServices {
       : options_(std::move(options)), log_(log), written_before_(options_.untrusted) {}
   [[nodiscard]] Result<void> load(const host::Installation& installation);
   [[nodiscard]] Result<void> pin_pieces(const host::Installation& installation);
-  [[nodiscard]] ImageHandles images() const;
+  [[nodiscard]] ImageHandles images();
   void enter_group(PendingStart& pending, pid_t child) const;
 
   SessionOptions options_;
@@ -180,6 +180,7 @@ class Session final : public HostServices {
   host::PinnedProgram stage2_;
   host::ControlGroupBase groups_;
   host::OwnLimits limits_;
+  std::optional<host::SignalSet> signals_;  // once anything was started
   HostFacts facts_;
   Features features_;
   std::optional<Policy> surveyed_;  // the policy that survey_ answers

@@ -74,6 +74,7 @@ void default_signals(const ChildSpec& spec) noexcept {
   action.sa_flags = 0;
   ::sigemptyset(&action.sa_mask);
   for (int number = 1; number < NSIG; ++number) {
+    if ((spec.signals >> (number - 1) & 1U) == 0) continue;
     // EINVAL: SIGKILL, SIGSTOP, and the two the C library keeps for itself.
     if (::sigaction(number, &action, nullptr) != 0 && errno != EINVAL) {
       give_up(spec, ChildStep::kSignals, errno);

@@ -53,6 +53,7 @@ struct ChildSpec {
   std::size_t move_count;
   const PlainLimit* limits;
   std::size_t limit_count;
+  std::uint64_t signals;  // bit n - 1: signal n may have another disposition than the default
   // The helper's end of the caretaker's socket, close-on-exec: the caretaker is told that this
   // process belongs to `run`, and sees the socket's end no sooner than this process executes. -1:
   // none.

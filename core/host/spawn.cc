@@ -213,6 +213,7 @@ Result<SpawnedChild> spawn(const SpawnRequest& request, const Syscalls& syscalls
                  .move_count = moves.size(),
                  .limits = request.limits.data(),
                  .limit_count = request.limits.size(),
+                 .signals = request.signals,
                  .caretaker = request.caretaker,
                  .run = request.run,
                  .parent = ::getpid(),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/child_entry.h"
+#include "host/own_signals.h"
 #include "host/syscalls.h"
 
 namespace loom::host {
@@ -23,6 +24,9 @@ struct SpawnRequest {
   std::string directory = "/";
   std::vector<FdMove> moves;  // borrowed sources, any numbers; lifted before the fork
   std::vector<PlainLimit> limits;
+  // Those that may not have their default effect here; the child gives it back to them. Sixty calls
+  // if nobody asked (signals_with_dispositions).
+  SignalSet signals = kEverySignal;
   bool die_with_parent = true;
   int caretaker = -1;     // borrowed; the child registers there for `run` before it executes
   std::uint64_t run = 0;  // as the caretaker knows it

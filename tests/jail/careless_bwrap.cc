@@ -5,8 +5,12 @@
 // jail. A file `unknown` names an option that this release does not know. A file `exchange` holds
 // two paths, a line each: before a jail is built that shows the first, their names are exchanged. A
 // file `remove` names a path that is removed before a jail is built that shows it. A file `linger`
-// makes it stay when what it became has ended. Each start leaves a file `started`.
+// makes it stay when what it became has ended. A file `report` holds a number of bytes, which it
+// writes as the report of an inner stage, and no jail is built. A file `hold` holds a number of
+// milliseconds for which the report's end is kept open elsewhere. Each start leaves a file
+// `started`.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -119,6 +123,31 @@ void stay_behind() {
   for (;;) ::pause();
 }
 
+// The same number in every launch that has an inner stage; a trial has none.
+constexpr int kReportNumber = 4;
+
+bool has_report() { return ::fcntl(kReportNumber, F_GETFD) >= 0; }
+
+// Ends when all of it was taken.
+[[noreturn]] void report_bytes(std::size_t size) {
+  const std::string bytes(size, 'x');
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t wrote = ::write(kReportNumber, bytes.data() + done, size - done);
+    if (wrote <= 0) ::_exit(93);
+    done += static_cast<std::size_t>(wrote);
+  }
+  ::_exit(94);
+}
+
+void hold_report(int milliseconds) {
+  if (::fork() != 0) return;
+  ::dup2(kReportNumber, 0);
+  ::close_range(1, ~0u, 0);
+  ::poll(nullptr, 0, milliseconds);
+  ::_exit(0);
+}
+
 // The options lie on a descriptor and not in the arguments, so that is what is exchanged.
 bool rewrite_options(int fd, const std::string& path) {
   const std::string kept = without_mask(read_options(fd), path);
@@ -136,6 +165,10 @@ int main(int argc, char** argv) {
   const std::string unknown = content(directory + "/unknown");
   std::ofstream(directory + "/started") << "yes\n";
   if (::access((directory + "/linger").c_str(), F_OK) == 0) stay_behind();
+  const std::string size = content(directory + "/report");
+  if (has_report() && !size.empty()) report_bytes(std::stoul(size));
+  const std::string held = content(directory + "/hold");
+  if (has_report() && !held.empty()) hold_report(std::stoi(held));
   if (::access((directory + "/bare").c_str(), F_OK) == 0) {
     ::execv(argv[argc - 1], argv + argc - 1);
     return 97;

@@ -1,6 +1,7 @@
 """What a report claims, skips and refuses: audit, witness, ceilings, demands, degraded, platform."""
 
 import re
+import time
 
 from jail import *
 
@@ -194,6 +195,37 @@ class Degraded(JailCase):
             self.assertEqual((run.code, run.exit["signal"]), (143, 15))
             self.assertTrue(run.exit["cancelled"])
             self.assertEqual(client.left_of(helper.pid), {})
+
+
+class InnerReport(JailCase):
+    """The helper does not watch the report's pipe from the start: what comes late, or does not fit."""
+
+    def setUp(self):
+        super().setUp()
+        self.fake = self.careless_bwrap()
+
+    def attempt(self):
+        mark = self.path("ws/mark")
+        began = time.monotonic()
+        run = self.execute([SH, "-c", f"echo x >{mark}; echo ran"], helper_env=path_with(self.fake))
+        return os.path.exists(mark), run, time.monotonic() - began
+
+    def test_a_report_whose_end_comes_after_the_word_is_waited_for(self):
+        self.file("fake/hold", text="400")
+        ran, run, took = self.attempt()
+        self.assertEqual((ran, bytes(run.stdout)), (True, b"ran\n"), self.story(run))
+        self.assertApplied(run, "bwrap", "mounts", "landlock")
+        self.assertNoSkips(run)
+        self.assertGreaterEqual(took, 0.4, "nobody held the report")
+
+    def test_a_report_that_its_pipe_does_not_hold_is_read_and_refused(self):
+        self.file("fake/report", text="200000")
+        ran, run, took = self.attempt()
+        self.assertEqual((ran, bytes(run.stdout)), (False, b""), self.story(run))
+        self.assertEqual(run.code, 94, "all of it was read")
+        self.assertEqual(self.outcome(run)["class"], "setup")
+        self.assertIn("the report is longer than 65536 bytes", " ".join(run.enforcement))
+        self.assertLess(took, 20, "only the limit of the set-up ended it")
 
 
 class Platform(JailCase):

@@ -122,6 +122,33 @@ TEST(SpawnTest, TheImageStartsWithDefaultSignalsAndAnEmptyMask) {
   EXPECT_EQ(output_of(probe({"signals"})), none + none + none);
 }
 
+TEST(SpawnTest, WhoAskedForTheSignalsHasTheOthersLeftAlone) {
+  const OddSignals odd;
+  const std::string none = "0000000000000000 ";
+  SpawnRequest request = probe({"signals"});
+
+  request.signals = signals_with_dispositions();
+  EXPECT_EQ(output_of(request), none + none + none);
+
+  const SignalSet pipe = SignalSet{1} << (SIGPIPE - 1);
+  ASSERT_EQ(request.signals & pipe, pipe);
+  request.signals &= ~pipe;
+  EXPECT_EQ(output_of(request), none + "0000000000001000 " + none);
+}
+
+TEST(SpawnTest, ASignalLeftToItsDefaultIsNotAskedFor) {
+  const auto has = [](SignalSet set, int signal) { return (set >> (signal - 1) & 1U) != 0; };
+  const SignalSet before = signals_with_dispositions();
+  EXPECT_FALSE(has(before, SIGUSR1));
+  EXPECT_FALSE(has(before, SIGRTMIN + 3));
+  EXPECT_TRUE(has(before, SIGALRM)) << "taken for a moment";
+
+  const OddSignals odd;
+  const SignalSet after = signals_with_dispositions();
+  EXPECT_TRUE(has(after, SIGUSR1));
+  EXPECT_TRUE(has(after, SIGRTMIN + 3));
+}
+
 TEST(SpawnTest, TheParentsSignalsAreAsBefore) {
   const OddSignals odd;
 

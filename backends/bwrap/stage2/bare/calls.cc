@@ -131,6 +131,9 @@ int fstatfs(int fd, struct statfs* status) noexcept { return call(SYS_fstatfs, f
 void* mmap(void* at, std::size_t size, int protection, int flags, int fd, off_t offset) noexcept {
   return reinterpret_cast<void*>(call<long>(SYS_mmap, at, size, protection, flags, fd, offset));
 }
+int madvise(void* at, std::size_t size, int advice) noexcept {
+  return call(SYS_madvise, at, size, advice);
+}
 
 int socket(int family, int type, int protocol) noexcept {
   return call(SYS_socket, family, type, protocol);

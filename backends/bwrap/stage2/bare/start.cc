@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "bare/memory.h"
 #include "main.h"
 
 // The program's first instructions: the kernel passes everything on the stack (System V ABI,
@@ -56,5 +57,6 @@ extern "C" [[noreturn, gnu::used]] __attribute__((no_stack_protector)) void loom
                : "+a"(result)
                : "D"(long{ARCH_SET_FS}), "S"(thread_block.data())
                : "rcx", "r11", "memory");
+  loom::bwrap::provide_memory();
   loom::bwrap::run_stage2();
 }

@@ -253,7 +253,8 @@ void Execution::drop_group() {
 }
 
 std::optional<host::ControlGroup> Execution::take_group() {
-  if (group_ && leaving_) group_->kill_all();  // answer_first comes too late for it
+  // Before its owner goes on to the next command, which answer_first would come too late for.
+  if (leaving_) kill_groups();
   return std::exchange(group_, std::nullopt);
 }
 
@@ -367,7 +368,10 @@ void Execution::read_report() {
   std::array<std::byte, 4096> buffer;
   for (;;) {
     const ssize_t got = ::read(report_pipe_.get(), buffer.data(), buffer.size());
-    if (got < 0 && would_block(errno)) return watch_report();
+    if (got < 0 && would_block(errno)) {
+      if (!finished_) watch_report();
+      return;
+    }
     if (got <= 0) break;
     const auto size = static_cast<std::size_t>(got);
     // One byte past the ceiling is kept, so that too long a report is refused and not cut.

@@ -88,9 +88,11 @@ class Execution {
   void pause_output(bool paused);
   // Nobody reads this stream any more: the command gets SIGPIPE as it would without us.
   void close_output(Stream stream);
-  // The run's control group, once it has ended: for whoever removes it after the answer.
+  // The run's control group, once it has ended: for whoever removes it after the answer. Also tells
+  // the launcher's processes to end, where that has not been done.
   [[nodiscard]] std::optional<host::ControlGroup> take_group();
-  // After on_exit: the launcher's processes were told to end, and on_gone will tell that they have.
+  // In on_exit, after take_group, and later: the launcher's processes were told to end, and on_gone
+  // will tell that they have.
   [[nodiscard]] bool still_leaves() const noexcept {
     return leaving_ && (child_.pid > 0 || init_pidfd_);
   }
@@ -235,7 +237,7 @@ class Execution {
   bool command_watched_ = false;
   std::optional<host::ForeignEnd> command_watch_;
   std::optional<host::ExitStatus> command_end_;  // its own, where the kernel told in time
-  bool cut_short_ = false;  // the command ended, and the launcher was killed before it said so
+  bool cut_short_ = false;  // the command ended, and nobody waits for the launcher to say so
   bool leaving_ = false;    // and not waited for either
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;

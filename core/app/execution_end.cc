@@ -82,12 +82,12 @@ void Execution::answer_first(int code) {
 
 // Before the child is reaped: until then its number, and with it the group's, is nobody else's.
 void Execution::kill_groups() {
-  ::kill(-child_.pid, SIGKILL);
+  if (child_.pid > 0) ::kill(-child_.pid, SIGKILL);
   // What left the process group did not leave the control group.
   if (group_) group_->kill_all();
 }
 
-// Of the jail there are bubblewrap's two processes left, which SIGKILL has reached. Security: where
+// Of the jail there are bubblewrap's two processes left, and SIGKILL comes next. Security: where
 // no Landlock layer kept the command from tracing process 1, that may be the command's by now.
 bool Execution::may_answer_first() const {
   const bool landlocked =

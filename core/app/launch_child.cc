@@ -154,7 +154,8 @@ Result<host::SpawnedChild> launch_child(const LaunchSpec& launch, const ChildStr
   request.argv = launch.argv;
   request.environment = launch.environment;
   request.directory = launch.cwd;
-  request.signals = images.signals;
+  // Elsewhere what the child leaves would be the command's.
+  if (launch.image == ImageKind::kLauncher) request.signals = images.signals;
   request.die_with_parent = launch.image != ImageKind::kLauncher;
   request.caretaker = streams.caretaker;
   request.run = streams.run;

@@ -29,6 +29,21 @@ TEST(SpawnTest, TargetsMayCoverTheImageAndTheReportPipe) {
   EXPECT_EQ(output_of(request), expected);
 }
 
+TEST(SpawnTest, ASignalThatNobodyAskedToResetIsLeftAlone) {
+  const std::string none = "0000000000000000 ";
+  SpawnRequest request = probe({"signals"});
+  ::signal(SIGUSR2, SIG_IGN);
+
+  request.signals = signals_with_dispositions() & ~(SignalSet{1} << (SIGUSR2 - 1));
+  const std::string left = output_of(request);
+  request.signals = signals_with_dispositions();
+  const std::string reset = output_of(request);
+  ::signal(SIGUSR2, SIG_DFL);
+
+  EXPECT_EQ(left, none + "0000000000000800 " + none);
+  EXPECT_EQ(reset, none + none + none);
+}
+
 // cases.md 195
 TEST(SpawnTest, AnImageWhoseParentDiesIsKilled) {
   Pipe out = make_pipe();

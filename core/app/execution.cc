@@ -222,8 +222,8 @@ Execution::~Execution() {
     if (timer) loop_.cancel(*timer);
   }
   if (run_.made && result_) loop_.forget(run_.made->answer_fd());
-  for (const int fd : {out_.pipe.get(), err_.pipe.get(), stdin_ ? stdin_->fd() : -1,
-                       control_.get(), child_.pidfd.get(), init_pidfd_.get()}) {
+  for (const int fd : {out_.pipe.get(), err_.pipe.get(), stdin_ ? stdin_->fd() : -1, control_.get(),
+                       child_.pidfd.get(), init_pidfd_.get()}) {
     if (fd >= 0) loop_.forget(fd);
   }
   close_report();

@@ -89,7 +89,8 @@ void measure_executions(const Setup& setup, const std::string& kind, Report& rep
   Executions executions(setup);
   const auto add = [&](const char* name, double (Executions::*ours)(), double bound) {
     const Pair pair = alternate_undisturbed(
-        kTimesRounds * setup.rounds, [&] { return (executions.*ours)(); }, [&] { return executions.raw(); });
+        kTimesRounds * setup.rounds, [&] { return (executions.*ours)(); },
+        [&] { return executions.raw(); });
     report.add({.name = name + kind,
                 .unit = "ms",
                 .ours = pair.ours,

@@ -53,8 +53,8 @@ void register_with_caretaker(const ChildSpec& spec) noexcept {
     give_up(spec, ChildStep::kRegister, EAGAIN);
 }
 
-// Dispositions first, then the mask: a pending signal must not find a handler of the helper's. All of
-// them, whatever the spec says: here signals are queued by handlers.
+// Dispositions first, then the mask: a pending signal must not find a handler of the helper's. All
+// of them, whatever the spec says: here signals are queued by handlers.
 void default_signals(const ChildSpec& spec) noexcept {
   struct sigaction action;
   action.sa_handler = SIG_DFL;

@@ -254,7 +254,7 @@ void Execution::drop_group() {
 
 std::optional<host::ControlGroup> Execution::take_group() {
   // Before its owner goes on to the next command, which answer_first would come too late for.
-  if (leaving_) kill_groups();
+  end_launcher();
   return std::exchange(group_, std::nullopt);
 }
 
@@ -350,7 +350,7 @@ void Execution::write_stdin() {
 // A short report need not be watched for: stage 2 is done with it before it says that it is ready,
 // and each wake-up on the way there is one that it may wait for.
 void Execution::watch_report() {
-  if (!report_pipe_ || report_watched_) return;
+  if (!report_pipe_ || report_watched_ || finished_) return;
   report_watched_ = true;
   loop_.watch(report_pipe_.get(), kReadable, [this](short) { read_report(); });
 }
@@ -368,10 +368,7 @@ void Execution::read_report() {
   std::array<std::byte, 4096> buffer;
   for (;;) {
     const ssize_t got = ::read(report_pipe_.get(), buffer.data(), buffer.size());
-    if (got < 0 && would_block(errno)) {
-      if (!finished_) watch_report();
-      return;
-    }
+    if (got < 0 && would_block(errno)) return watch_report();
     if (got <= 0) break;
     const auto size = static_cast<std::size_t>(got);
     // One byte past the ceiling is kept, so that too long a report is refused and not cut.
@@ -416,9 +413,8 @@ void Execution::take_control(const host::ReceivedControl& received) {
     case ControlKind::kReady:
       meet_command(received.sender);
       ready_ = true;
-      read_report();
-      if (ahead_) return rest();
-      return commit_when_ready();
+      if (ahead_) rest();
+      return report_pipe_ ? read_report() : commit_when_ready();
     case ControlKind::kConfined:
       confined_ = true;
       return;

@@ -151,6 +151,7 @@ class Execution {
   void look_at_command();
   void command_ended();
   void answer_first(int code);
+  void end_launcher();
   void kill_groups();
   void learn_end();
   void drop_group();
@@ -237,8 +238,9 @@ class Execution {
   bool command_watched_ = false;
   std::optional<host::ForeignEnd> command_watch_;
   std::optional<host::ExitStatus> command_end_;  // its own, where the kernel told in time
-  bool cut_short_ = false;  // the command ended, and nobody waits for the launcher to say so
-  bool leaving_ = false;    // and not waited for either
+  bool cut_short_ = false;    // the command ended, and nobody waits for the launcher to say so
+  bool leaving_ = false;      // and not waited for either
+  bool told_to_end_ = false;  // its processes, once that is so
   std::optional<ControlMessage> failure_;
   std::string refused_demand_;
   std::string refused_commit_;

@@ -77,7 +77,11 @@ void Execution::answer_first(int code) {
   leaving_ = true;
   settle({.code = code, .signal = 0});
   drain();
-  kill_groups();
+  end_launcher();
+}
+
+void Execution::end_launcher() {
+  if (leaving_ && !std::exchange(told_to_end_, true)) kill_groups();
 }
 
 // Before the child is reaped: until then its number, and with it the group's, is nobody else's.

@@ -297,6 +297,16 @@ class JailEndsTest(StaleCase):
         """Stage 2 knows of no network but its own, and would go on."""
         self.assertWorksAfterDropping("--unshare-net")
 
+    def test_a_report_whose_end_is_still_to_come_is_waited_for(self):
+        """The jail waits for a command, and the command for the report."""
+        fake = self.careless_bwrap()
+        self.file("fake/hold", text="3000")
+        with self.warm(self.masked(), env=path_with(fake)) as (helper, jail):
+            run = self.assertUsed(helper, jail, self.LOOK)
+            self.assertGreaterEqual(run.exit["wall_ms"], 500, "nobody held the report")
+            self.assertApplied(run, "bwrap", "mounts", "landlock")
+            self.assertNoSkips(run)
+
     def test_nothing_is_waited_for_that_will_not_end(self):
         """A tracer that does not reap keeps the launcher from ending, and the helper has others to serve."""
         with self.warm(self.masked()) as (helper, jail):

@@ -271,9 +271,10 @@ void Execution::pump(Pump& pump) {
 }
 
 bool Execution::pump_once(Pump& pump) {
-  if (pump_around_memory(pump)) return true;
-  std::array<std::byte, kMaxOutputChunk> buffer;
-  const ssize_t got = ::read(pump.pipe.get(), buffer.data(), buffer.size());
+  std::array<std::byte, kMaxOutputChunk> small;
+  if (pump.flooding && !large_) large_ = std::make_unique_for_overwrite<std::byte[]>(kMaxRead);
+  std::byte* const buffer = pump.flooding ? large_.get() : small.data();
+  const ssize_t got = ::read(pump.pipe.get(), buffer, pump.flooding ? kMaxRead : small.size());
   if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return false;
   if (got <= 0) {
     look_at_command();
@@ -282,23 +283,15 @@ bool Execution::pump_once(Pump& pump) {
     return false;
   }
   const auto size = static_cast<std::size_t>(got);
-  const bool flooded = std::exchange(pump.flooding, size == buffer.size());
+  const bool flooded = std::exchange(pump.flooding, size >= kMaxOutputChunk);
   // Fewer wake-ups. Refused where the user has too many such pages (pipe(7)).
-  if (pump.flooding && !flooded) host::enlarge_pipe(pump.pipe.get(), host::ByteSink::kPipeBytes);
+  if (pump.flooding && !flooded)
+    host::enlarge_pipe(pump.pipe.get(), host::ByteSink::kFloodPipeBytes);
   const auto verdict = pump.cap.take(size);
   if (verdict.forward) {
-    events_.on_output(pump.stream, ByteView(buffer.data(), verdict.bytes), pump.cap.forwarded(),
+    events_.on_output(pump.stream, ByteView(buffer, verdict.bytes), pump.cap.forwarded(),
                       verdict.truncated);
   }
-  return true;
-}
-
-bool Execution::pump_around_memory(Pump& pump) {
-  if (!pump.flooding || !events_.stage || !pump.cap.has_room_for(kMaxOutputChunk)) return false;
-  const auto moved = events_.stage(pump.pipe.get(), kMaxOutputChunk);
-  if (!moved || *moved == 0) return false;  // reading tells why
-  static_cast<void>(pump.cap.take(*moved));
-  events_.on_staged(pump.stream, *moved, pump.cap.forwarded());
   return true;
 }
 

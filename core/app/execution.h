@@ -31,17 +31,15 @@
 
 namespace loom::app {
 
-inline constexpr Millis kDrainLimit{500};     // docs/wire.md 6.3
+inline constexpr std::size_t kMaxRead = 8 * kMaxOutputChunk;  // of a stream that floods
+inline constexpr Millis kDrainLimit{500};                     // docs/wire.md 6.3
 inline constexpr Millis kSetupLimit{30'000};  // from the start to the commit, whatever wall_s says
 
 // What an execution tells its owner. Called from the event loop; on_exit is the last call but for
 // on_gone and comes once. None of them may destroy the execution: it is still on the stack.
 struct ExecutionEvents {
+  // `data`: up to kMaxRead bytes, with which the stream has sent `total`.
   std::function<void(Stream stream, ByteView data, std::uint64_t total, bool truncated)> on_output;
-  // Optional. A flood's way around our memory: moves up to so many bytes out of the pipe, as
-  // ByteSink::stage, and, once they are counted, sends them on.
-  std::function<std::optional<std::size_t>(int pipe, std::size_t max_bytes)> stage{};
-  std::function<void(Stream stream, std::size_t bytes, std::uint64_t total)> on_staged{};
   std::function<void()> on_stdin_room;  // after StdinAnswer::kWait: offer again
   std::function<void(ExecResult result)> on_exit;
   // Optional, and then `on_exit` need not wait for the launcher's own processes, which have nothing
@@ -86,6 +84,8 @@ class Execution {
   void kill_now();
   // While paused nothing is read from the command's output; it blocks, and memory stays bounded.
   void pause_output(bool paused);
+  // Whether a stream filled the last read of it.
+  [[nodiscard]] bool floods() const noexcept { return out_.flooding || err_.flooding; }
   // Nobody reads this stream any more: the command gets SIGPIPE as it would without us.
   void close_output(Stream stream);
   // The run's control group, once it has ended: for whoever removes it after the answer. Also tells
@@ -124,7 +124,6 @@ class Execution {
   void pump(Pump& pump);
   // One read's worth of output; false when there is no more for now, or ever.
   [[nodiscard]] bool pump_once(Pump& pump);
-  [[nodiscard]] bool pump_around_memory(Pump& pump);
   void write_stdin();
   void read_report();
   void watch_report();
@@ -219,10 +218,11 @@ class Execution {
   bool report_watched_ = false;
 
   UniqueFd control_;
-  UniqueFd commit_file_;    // written while stage 2 prepares, sent when it is ready
-  UniqueFd exec_rules_;     // goes with it
-  std::string exec_entry_;  // what is claimed of them
-  bool confined_ = false;   // stage 2 says that they are in force
+  UniqueFd commit_file_;                // written while stage 2 prepares, sent when it is ready
+  UniqueFd exec_rules_;                 // goes with it
+  std::string exec_entry_;              // what is claimed of them
+  std::unique_ptr<std::byte[]> large_;  // kMaxRead bytes, once a stream floods
+  bool confined_ = false;               // stage 2 says that they are in force
   bool completed_ = false;
   bool ready_ = false;
   bool committed_ = false;

@@ -81,8 +81,7 @@ Admission<ExecResult> Terminal::run(Session& session, PreparedRun prepared) {
   ExecutionEvents events{.on_output =
                              [this](Stream stream, ByteView data, std::uint64_t, bool) {
                                Output& output = stream == Stream::kStdout ? out_ : err_;
-                               if (!data.empty() && !output.broken)
-                                 output.sink.push(Bytes(data.begin(), data.end()));
+                               if (!output.broken) output.sink.push_or_write({&data, 1});
                                flush(output);
                              },
                          .on_stdin_room =

@@ -3,9 +3,11 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <span>
 #include <utility>
 
 namespace loom::app {
@@ -81,10 +83,23 @@ void Server::send(Bytes frame) {
   flush();
 }
 
-void Server::send_staged(SplitFrame frame, std::size_t bytes) {
-  out_.push(std::move(frame.head));
-  out_.push_staged(bytes);
-  out_.push(std::move(frame.tail));
+void Server::send_output(std::uint64_t id, Stream stream, ByteView data, std::uint64_t total,
+                         bool truncated) {
+  if (output_broken_) return;
+  std::array<SplitFrame, kMaxRead / kMaxOutputChunk> frames;
+  std::array<ByteView, 3 * frames.size()> pieces;
+  std::size_t count = 0;
+  for (ByteView left = data; count == 0 || !left.empty(); ++count) {
+    const ByteView chunk = left.first(std::min(left.size(), kMaxOutputChunk));
+    left = left.subspan(chunk.size());
+    SplitFrame& frame = frames.at(count);
+    frame = split_exec_out_frame(id, stream, chunk.size(), total - left.size(),
+                                 truncated && left.empty());
+    pieces[3 * count] = frame.head;
+    pieces[3 * count + 1] = chunk;
+    pieces[3 * count + 2] = frame.tail;
+  }
+  out_.push_or_write(std::span(pieces).first(3 * count));
   flush();
 }
 
@@ -107,7 +122,8 @@ bool Server::output_is_full() const { return out_.pending() > kMaxPendingReplies
 
 void Server::settle_backpressure() {
   if (!execution_) return;
-  execution_->pause_output(out_.pending() > kMaxPendingOutput || out_.holds_staged());
+  // What a flood sends while something waits is copied to wait behind it.
+  execution_->pause_output(out_.pending() > (execution_->floods() ? 0 : kMaxPendingOutput));
 }
 
 // ---- input --------------------------------------------------------------------------------------
@@ -176,19 +192,13 @@ ExecutionEvents Server::events_of(std::uint64_t id) {
   const std::uint64_t number = ++jails_;
   std::function<void()> on_gone;
   if (dropped_.size() < kMaxLeaving) on_gone = [this, number] { jail_gone(number); };
-  return {.on_output =
-              [this, id](Stream stream, ByteView data, std::uint64_t total, bool truncated) {
-                send(encode_exec_out_frame(id, stream, data, total, truncated));
-              },
-          .stage = [this](int pipe, std::size_t most) { return out_.stage(pipe, most); },
-          .on_staged =
-              [this, id](Stream stream, std::size_t bytes, std::uint64_t total) {
-                send_staged(split_exec_out_frame(id, stream, bytes, total), bytes);
-              },
-          .on_stdin_room = [this] { conversation_.stdin_has_room(); },
-          .on_exit = [this, id,
-                      number](const ExecResult& result) { execution_ended(id, number, result); },
-          .on_gone = std::move(on_gone)};
+  return {
+      .on_output = [this, id](Stream stream, ByteView data, std::uint64_t total,
+                              bool truncated) { send_output(id, stream, data, total, truncated); },
+      .on_stdin_room = [this] { conversation_.stdin_has_room(); },
+      .on_exit = [this, id,
+                  number](const ExecResult& result) { execution_ended(id, number, result); },
+      .on_gone = std::move(on_gone)};
 }
 
 void Server::execution_ended(std::uint64_t id, std::uint64_t number, const ExecResult& result) {

@@ -47,8 +47,9 @@ class Server final : private ConversationActions {
   void cancel(const std::string& cause) override;
   void log_denial(const std::string& text) override;
 
-  // A frame whose data was staged in out_.
-  void send_staged(SplitFrame frame, std::size_t bytes);
+  // In as many frames as it takes.
+  void send_output(std::uint64_t id, Stream stream, ByteView data, std::uint64_t total,
+                   bool truncated);
   void flush();
   void settle_backpressure();
   void input_is_ready();

@@ -5,17 +5,25 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string>
 #include <utility>
 
+#include "host/descriptors.h"
 #include "host/errno_text.h"
 #include "host/shared_terminal.h"
 
 namespace loom::host {
+namespace {
+
+constexpr std::size_t kMaxPieces = 64;  // in one call
+
+}  // namespace
 
 Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
   struct stat about {};
@@ -38,7 +46,7 @@ Result<ByteSink> ByteSink::open(int fd, const Syscalls& syscalls) {
     sink.way_ = sink.own_ ? Way::kOwnPipe : Way::kSharedPipe;
     // The more fits, the less often both sides wake. Refused where the user has too many such pages
     // (pipe(7)); then it stays as it was made.
-    ::fcntl(fd, F_SETPIPE_SZ, kPipeBytes);
+    enlarge_pipe(fd, kPipeBytes);
   }
   return sink;
 }
@@ -48,65 +56,68 @@ void ByteSink::push(Bytes bytes) {
   pending_ += bytes.size();
   // Small pieces share a block: a hundred thousand short replies must not cost as many allocations.
   constexpr std::size_t kBlockBytes = 4'096;
-  if (!queue_.empty() && queue_.back().staged == 0 &&
-      queue_.back().bytes.size() + bytes.size() <= kBlockBytes) {
-    queue_.back().bytes.insert(queue_.back().bytes.end(), bytes.begin(), bytes.end());
+  if (!queue_.empty() && queue_.back().size() + bytes.size() <= kBlockBytes) {
+    queue_.back().insert(queue_.back().end(), bytes.begin(), bytes.end());
     return;
   }
-  queue_.push_back({.bytes = std::move(bytes), .staged = 0});
+  queue_.push_back(std::move(bytes));
 }
 
-bool ByteSink::open_staging() {
-  if (staging_in_) return true;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
-  staging_out_.reset(ends[0]);
-  staging_in_.reset(ends[1]);
-  return true;
-}
-
-std::optional<std::size_t> ByteSink::stage(int pipe, std::size_t max_bytes) {
-  if (!can_stage() || holds_staged()) return std::nullopt;
-  if (!open_staging()) {
-    staging_works_ = false;
-    return std::nullopt;
+void ByteSink::push_or_write(std::span<const ByteView> pieces) {
+  std::size_t written = 0;
+  if (pending_ == 0 && way_ == Way::kOwnPipe) {
+    written = static_cast<std::size_t>(std::max<ssize_t>(0, write_pieces(pieces)));
   }
-  const ssize_t moved =
-      ::splice(pipe, nullptr, staging_in_.get(), nullptr, max_bytes, SPLICE_F_NONBLOCK);
-  if (moved >= 0) return static_cast<std::size_t>(moved);
-  if (errno != EAGAIN && errno != EINTR) staging_works_ = false;
-  return std::nullopt;
+  for (const ByteView piece : pieces) {
+    const std::size_t gone = std::min(written, piece.size());
+    written -= gone;
+    const ByteView left = piece.subspan(gone);
+    push(Bytes(left.begin(), left.end()));
+  }
+  // As for every pipe; not at the start, for a helper whose commands print little.
+  if (pending_ > 0 && way_ == Way::kOwnPipe && !std::exchange(was_full_, true)) {
+    enlarge_pipe(own_.get(), kFloodPipeBytes);
+  }
 }
 
-void ByteSink::push_staged(std::size_t bytes) {
-  pending_ += bytes;
-  staged_ += bytes;
-  queue_.push_back({.bytes = {}, .staged = bytes});
+ssize_t ByteSink::write_pieces(std::span<const ByteView> pieces) const {
+  std::array<iovec, kMaxPieces> vectors;
+  const std::size_t count = std::min(pieces.size(), vectors.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    vectors[i] = {.iov_base = const_cast<std::byte*>(pieces[i].data()),
+                  .iov_len = pieces[i].size()};
+  }
+  return ::writev(own_.get(), vectors.data(), static_cast<int>(count));
 }
 
-// As write(2) of what is left of the first piece.
-ssize_t ByteSink::write_front() {
-  const Piece& front = queue_.front();
-  if (front.staged == 0) return write_piece(ByteView(front.bytes).subspan(head_offset_));
-  const ssize_t moved = ::splice(staging_out_.get(), nullptr, own_.get(), nullptr,
-                                 front.staged - head_offset_, SPLICE_F_NONBLOCK);
-  if (moved > 0) staged_ -= static_cast<std::size_t>(moved);
-  return moved;
+// As write(2) of what comes first.
+ssize_t ByteSink::write_some() {
+  if (way_ != Way::kOwnPipe || queue_.size() == 1) {
+    return write_piece(ByteView(queue_.front()).subspan(head_offset_));
+  }
+  std::array<ByteView, kMaxPieces> pieces;
+  const std::size_t count = std::min(queue_.size(), pieces.size());
+  for (std::size_t i = 0; i < count; ++i) pieces[i] = queue_[i];
+  pieces[0] = pieces[0].subspan(head_offset_);
+  return write_pieces(std::span(pieces).first(count));
+}
+
+void ByteSink::forget(std::size_t bytes) {
+  pending_ -= bytes;
+  for (head_offset_ += bytes; !queue_.empty() && head_offset_ >= queue_.front().size();) {
+    head_offset_ -= queue_.front().size();
+    queue_.pop_front();
+  }
 }
 
 Result<void> ByteSink::flush() {
   while (pending_ > 0) {
-    const ssize_t wrote = write_front();
+    const ssize_t wrote = write_some();
     const int error = errno;
     if (wrote < 0 && error == EINTR) continue;
     if (wrote < 0 && error == EAGAIN && can_wait()) return {};
     if (wrote < 0) return fail(ErrorCode::kSystem, "write output: " + errno_text(error), error);
-    pending_ -= static_cast<std::size_t>(wrote);
-    head_offset_ += static_cast<std::size_t>(wrote);
-    if (head_offset_ == queue_.front().size()) {
-      queue_.pop_front();
-      head_offset_ = 0;
-    }
+    forget(static_cast<std::size_t>(wrote));
   }
   return {};
 }

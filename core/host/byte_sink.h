@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <deque>
-#include <optional>
+#include <span>
 
 #include "host/syscalls.h"
 
@@ -20,7 +20,8 @@ namespace loom::host {
 // can hold flush up, for kSharedTerminalPatience, when it stops taking output just after the poll.
 class ByteSink {
  public:
-  static constexpr int kPipeBytes = 1 << 18;  // what a pipe is asked to hold
+  static constexpr int kPipeBytes = 1 << 18;       // what a pipe is asked to hold
+  static constexpr int kFloodPipeBytes = 1 << 19;  // and one that was once full
 
   // `fd` is borrowed and must outlive the sink.
   [[nodiscard]] static Result<ByteSink> open(int fd, const Syscalls& syscalls = real_syscalls());
@@ -30,15 +31,9 @@ class ByteSink {
   // descriptor broke.
   [[nodiscard]] Result<void> flush();
 
-  // Moves up to `max_bytes` from a pipe towards the output without copying them, into a pipe of the
-  // sink's own: nobody else can take them away again, so the number returned is what push_staged
-  // may promise. 0 at the pipe's end; nothing when it is empty now, when bytes staged before still
-  // wait, or when this output cannot be reached that way (then and ever after can_stage is false).
-  [[nodiscard]] std::optional<std::size_t> stage(int pipe, std::size_t max_bytes);
-  // Queues what the last stage moved, behind everything pushed before.
-  void push_staged(std::size_t bytes);
-  [[nodiscard]] bool can_stage() const noexcept { return way_ == Way::kOwnPipe && staging_works_; }
-  [[nodiscard]] bool holds_staged() const noexcept { return staged_ > 0; }
+  // As push of each piece in turn, but what the output takes at once is not copied. What goes wrong
+  // goes wrong again at the next flush, which tells.
+  void push_or_write(std::span<const ByteView> pieces);
 
   [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
   [[nodiscard]] int poll_fd() const noexcept { return own_ ? own_.get() : fd_; }
@@ -62,20 +57,12 @@ class ByteSink {
   const Syscalls* syscalls_;
   UniqueFd own_;
   Way way_ = Way::kPlain;
-  // Bytes of ours, or, when empty, `staged` bytes of the staging pipe.
-  struct Piece {
-    Bytes bytes;
-    std::size_t staged = 0;
-    [[nodiscard]] std::size_t size() const noexcept { return bytes.size() + staged; }
-  };
-  [[nodiscard]] ssize_t write_front();
-  [[nodiscard]] bool open_staging();
+  [[nodiscard]] ssize_t write_pieces(std::span<const ByteView> pieces) const;
+  [[nodiscard]] ssize_t write_some();
+  void forget(std::size_t bytes);
 
-  std::deque<Piece> queue_;
-  UniqueFd staging_in_;
-  UniqueFd staging_out_;
-  bool staging_works_ = true;
-  std::size_t staged_ = 0;  // bytes in the staging pipe
+  bool was_full_ = false;
+  std::deque<Bytes> queue_;
   std::size_t head_offset_ = 0;
   std::size_t pending_ = 0;
 };

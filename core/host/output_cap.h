@@ -17,10 +17,6 @@ class OutputCap {
   explicit OutputCap(std::optional<std::uint64_t> cap) : cap_(cap) {}
 
   [[nodiscard]] Verdict take(std::size_t read_bytes);
-  // Whether a read of this size would pass whole.
-  [[nodiscard]] bool has_room_for(std::size_t read_bytes) const noexcept {
-    return !truncated_ && (!cap_ || read_bytes <= *cap_ - forwarded_);
-  }
   [[nodiscard]] std::uint64_t forwarded() const noexcept { return forwarded_; }
   [[nodiscard]] bool truncated() const noexcept { return truncated_; }
 

@@ -130,28 +130,27 @@ Bytes encode_hello_frame(std::uint64_t id, const Hello& hello) {
   return end_frame(out);
 }
 
-Bytes encode_exec_out_frame(std::uint64_t id, Stream stream, ByteView data,
-                            std::uint64_t total_bytes, bool truncated) {
-  ValueWriter out;
-  out.reserve(kOutFrameOverhead + data.size());
-  begin_exec_out(out, id, stream);
-  out.binary(data);
-  write_number(out, "bytes", total_bytes);
-  write_bool(out, "truncated", truncated);
-  return end_frame(out);
-}
-
 SplitFrame split_exec_out_frame(std::uint64_t id, Stream stream, std::size_t data_bytes,
-                                std::uint64_t total_bytes) {
+                                std::uint64_t total_bytes, bool truncated) {
   ValueWriter tail;
   write_number(tail, "bytes", total_bytes);
-  write_bool(tail, "truncated", false);
+  write_bool(tail, "truncated", truncated);
   ValueWriter head;
   begin_exec_out(head, id, stream);
   head.binary_header(data_bytes);
   SplitFrame frame;
   frame.tail = tail.take();
   frame.head = end_frame(head, data_bytes + frame.tail.size());
+  return frame;
+}
+
+Bytes encode_exec_out_frame(std::uint64_t id, Stream stream, ByteView data,
+                            std::uint64_t total_bytes, bool truncated) {
+  SplitFrame split = split_exec_out_frame(id, stream, data.size(), total_bytes, truncated);
+  Bytes frame = std::move(split.head);
+  frame.reserve(frame.size() + data.size() + split.tail.size());
+  frame.insert(frame.end(), data.begin(), data.end());
+  frame.insert(frame.end(), split.tail.begin(), split.tail.end());
   return frame;
 }
 

@@ -96,13 +96,14 @@ inline constexpr std::size_t kMaxEnforcementBytes = 8'388'608;
 [[nodiscard]] Bytes encode_hello_frame(std::uint64_t id, const Hello& hello);
 [[nodiscard]] Bytes encode_exec_out_frame(std::uint64_t id, Stream stream, ByteView data,
                                           std::uint64_t total_bytes, bool truncated);
-// The same frame for data that never passes through our memory: head, `data_bytes` bytes, tail.
+// The same frame around data that is not copied into it: head, `data_bytes` bytes, tail.
 struct SplitFrame {
   Bytes head;
   Bytes tail;
 };
 [[nodiscard]] SplitFrame split_exec_out_frame(std::uint64_t id, Stream stream,
-                                              std::size_t data_bytes, std::uint64_t total_bytes);
+                                              std::size_t data_bytes, std::uint64_t total_bytes,
+                                              bool truncated);
 // `with_outcome`: both hellos listed kOutcomeFeature.
 [[nodiscard]] Bytes encode_exec_exit_frame(std::uint64_t id, const ExecResult& result,
                                            bool with_outcome);

@@ -324,6 +324,7 @@ class Helper:
     def __init__(self, policy, *args, env=None, hello=True, features=()):
         self.ids = itertools.count(1)
         self.inbox = bytearray()
+        self.read_size = 1 << 20
         self.features = []
         self.outcome = False
         self.denial = False
@@ -392,7 +393,7 @@ class Helper:
     def pull(self):
         """Reads what is there. False at end of file."""
         try:
-            data = os.read(self.from_helper, 1 << 20)
+            data = os.read(self.from_helper, self.read_size)
         except BlockingIOError:
             return True
         self.inbox += data

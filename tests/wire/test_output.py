@@ -226,7 +226,31 @@ class FloodTest(WireCase):
         helper.settle(run)
         before, after = (line.split() for line in run.stderr.decode().splitlines())
         self.assertEqual(before[0], before[1])
-        self.assertEqual(after, [str(largest_pipe(int(before[0]), 256 * 1024)), before[1]])
+        self.assertEqual(after, [str(largest_pipe(int(before[0]), 512 * 1024)), before[1]])
+
+    # A packet's page keeps its mark wherever it is spliced to, and whoever reads less than all of it never sees
+    # the rest (pipe(7), O_DIRECT): a broker would lose its place among the frames.
+    @for_jails  # elsewhere a pipe has no packets
+    def test_a_command_that_makes_its_stdout_a_pipe_of_packets_breaks_no_frame(self):
+        rounds = 500
+        flood = (
+            "import fcntl, os; flags = fcntl.fcntl(1, fcntl.F_GETFL); page = b'n' * 4096; send = os.write\n"
+            "def part(data):\n"
+            "    while data: data = data[send(1, data):]\n"
+            "part(page * 512)\n"
+            f"for _ in range({rounds}):\n"
+            "    fcntl.fcntl(1, fcntl.F_SETFL, flags); part(page)\n"
+            "    fcntl.fcntl(1, fcntl.F_SETFL, flags | os.O_DIRECT); part(page)\n"
+        )
+        helper = self.helper()
+        helper.read_size = 8192  # what a buffered reader asks for
+        run = helper.execute(["/usr/bin/python3", "-c", flood])
+        self.assertEqual(run.code, 0, bytes(run.stderr))
+        self.assertEqual(run.exit["stdout_bytes"], len(run.stdout))
+        # What the helper itself does not get of a packet was never counted.
+        self.assertGreater(len(run.stdout), 512 * 4096)
+        self.assertLessEqual(len(run.stdout), (512 + 2 * rounds) * 4096)
+        helper.heartbeat()
 
     def test_a_broker_that_does_not_read_fills_no_memory(self):
         helper = self.helper()

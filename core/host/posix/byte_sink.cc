@@ -71,28 +71,20 @@ void ByteSink::push(Bytes bytes) {
   pending_ += bytes.size();
   // Small pieces share a block: a hundred thousand short replies must not cost as many allocations.
   constexpr std::size_t kBlockBytes = 4'096;
-  if (!queue_.empty() && queue_.back().bytes.size() + bytes.size() <= kBlockBytes) {
-    queue_.back().bytes.insert(queue_.back().bytes.end(), bytes.begin(), bytes.end());
+  if (!queue_.empty() && queue_.back().size() + bytes.size() <= kBlockBytes) {
+    queue_.back().insert(queue_.back().end(), bytes.begin(), bytes.end());
     return;
   }
-  queue_.push_back({.bytes = std::move(bytes), .staged = 0});
+  queue_.push_back(std::move(bytes));
 }
 
-// Nothing moves from pipe to pipe without passing through our memory.
-std::optional<std::size_t> ByteSink::stage(int, std::size_t) {
-  staging_works_ = false;
-  return std::nullopt;
-}
-
-void ByteSink::push_staged(std::size_t) {}
-
-ssize_t ByteSink::write_front() {
-  return write_piece(ByteView(queue_.front().bytes).subspan(head_offset_));
+void ByteSink::push_or_write(std::span<const ByteView> pieces) {
+  for (const ByteView piece : pieces) push(Bytes(piece.begin(), piece.end()));
 }
 
 Result<void> ByteSink::flush() {
   while (pending_ > 0) {
-    const ssize_t wrote = write_front();
+    const ssize_t wrote = write_piece(ByteView(queue_.front()).subspan(head_offset_));
     const int error = errno;
     if (wrote < 0 && error == EINTR) continue;
     const bool later = error == EAGAIN || error == ENOBUFS;

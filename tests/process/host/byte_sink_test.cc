@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <fstream>
 #include <string>
 
@@ -49,6 +50,69 @@ TEST_F(ByteSinkTest, AFullPipeIsNotWaitedForAndNothingIsLost) {
   }
   EXPECT_EQ(got, text_of(sent));
   EXPECT_EQ(sink->pending(), 0u);
+}
+
+TEST_F(ByteSinkTest, WhatFitsIsWrittenBeforeItIsQueued) {
+  Pipe pipe = make_pipe();
+  auto sink = ByteSink::open(pipe.write.get());
+  ASSERT_TRUE(sink);
+  const Bytes sent = letters(1'000);
+  const ByteView whole = sent;
+  const std::array pieces{whole.first(10), ByteView(), whole.subspan(10)};
+
+  sink->push_or_write(pieces);
+
+  EXPECT_EQ(sink->pending(), 0u);
+  pipe.write.reset();
+  sink = tl::unexpected(Error{});
+  EXPECT_EQ(read_text(pipe.read.get()), text_of(sent));
+}
+
+TEST_F(ByteSinkTest, WhatDoesNotFitIsQueuedInItsOrder) {
+  Pipe pipe = make_pipe();
+  auto sink = ByteSink::open(pipe.write.get());
+  ASSERT_TRUE(sink);
+  // Of lengths that no end of the pipe's falls on, and more of them than one call writes.
+  std::string expected;
+  for (std::size_t round = 0; round < 200; ++round) {
+    const Bytes first = letters(7 * round + 1);
+    const Bytes second = letters(4'099);
+    const std::array<ByteView, 2> pieces{first, second};
+    sink->push_or_write(pieces);
+    sink->push(letters(3));
+    expected += text_of(first) + text_of(second) + "abc";
+  }
+  ASSERT_GT(sink->pending(), 0u);
+
+  std::string got;
+  std::string part(5'003, '\0');
+  while (got.size() < expected.size()) {
+    ASSERT_TRUE(sink->flush());
+    const ssize_t count = ::read(pipe.read.get(), part.data(), part.size());
+    ASSERT_GT(count, 0);
+    got.append(part, 0, static_cast<std::size_t>(count));
+  }
+
+  EXPECT_TRUE(got == expected);
+  EXPECT_EQ(sink->pending(), 0u);
+}
+
+// Both are asked in the same process: what a user may have of pipes is no test's to say.
+TEST_F(ByteSinkTest, APipeThatWasFullIsAskedToHoldMore) {
+  Pipe pipe = make_pipe();
+  Pipe other = make_pipe();
+  auto sink = ByteSink::open(pipe.write.get());
+  ASSERT_TRUE(sink);
+  const int before = ::fcntl(pipe.read.get(), F_GETPIPE_SZ);
+  const Bytes sent = letters(ByteSink::kPipeBytes + 1);
+  const std::array<ByteView, 1> pieces{sent};
+
+  sink->push_or_write(std::array<ByteView, 1>{ByteView(sent).first(1)});
+  EXPECT_EQ(::fcntl(pipe.read.get(), F_GETPIPE_SZ), before);
+  sink->push_or_write(pieces);
+
+  const int most = ::fcntl(other.read.get(), F_SETPIPE_SZ, ByteSink::kFloodPipeBytes);
+  EXPECT_EQ(::fcntl(pipe.read.get(), F_GETPIPE_SZ), most > 0 ? most : before);
 }
 
 TEST_F(ByteSinkTest, TheSharedPipeKeepsItsFlags) {

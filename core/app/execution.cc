@@ -310,6 +310,7 @@ void Execution::close_output(Stream stream) {
   if (!pump.pipe) return;
   loop_.forget(pump.pipe.get());
   pump.pipe.reset();
+  pump.flooding = false;
 }
 
 // ---- stdin --------------------------------------------------------------------------------------

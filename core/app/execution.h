@@ -84,8 +84,9 @@ class Execution {
   void kill_now();
   // While paused nothing is read from the command's output; it blocks, and memory stays bounded.
   void pause_output(bool paused);
-  // Whether a stream filled the last read of it.
-  [[nodiscard]] bool floods() const noexcept { return out_.flooding || err_.flooding; }
+  // Whether the last read of a stream found a whole frame's data or more, and its cap lets it go
+  // on.
+  [[nodiscard]] bool floods() const noexcept { return out_.floods() || err_.floods(); }
   // Nobody reads this stream any more: the command gets SIGPIPE as it would without us.
   void close_output(Stream stream);
   // The run's control group, once it has ended: for whoever removes it after the answer. Also tells
@@ -106,7 +107,8 @@ class Execution {
     UniqueFd pipe;
     host::OutputCap cap;
     Stream stream;
-    bool flooding = false;  // the last read filled its buffer
+    bool flooding = false;  // the last read found kMaxOutputChunk or more
+    [[nodiscard]] bool floods() const noexcept { return flooding && !cap.truncated(); }
   };
 
   Execution(host::EventLoop& loop, Session& session, PreparedRun run, ExecutionEvents events);

@@ -9,8 +9,6 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kOutFrameOverhead = 128;  // of an exec_out frame, more than it can need
-
 // Text that came from elsewhere goes out as valid UTF-8 or not at all (docs/wire.md 2.1).
 void write_text(ValueWriter& out, std::string_view text) { out.text(Utf8::sanitise(text).str()); }
 

@@ -265,7 +265,12 @@ std::optional<host::ScratchRemoval> Execution::take_scratch() {
 // ---- output -------------------------------------------------------------------------------------
 
 void Execution::pump(Pump& pump) {
-  for (int reads = 0; reads < kReadsPerWakeUp && !paused_; ++reads) {
+  // A flood may fill the broker's pipe each time it is read, and then nothing else is read either:
+  // every other time the other stream comes first, or it would never have its turn.
+  Pump& other = &pump == &out_ ? err_ : out_;
+  if (pump.floods()) other_first_ = !other_first_;
+  if (pump.floods() && other_first_ && other.pipe) static_cast<void>(pump_once(other));
+  for (int reads = 0; reads < kReadsPerWakeUp && !paused_ && pump.pipe; ++reads) {
     if (!pump_once(pump)) return;
   }
 }
@@ -275,6 +280,7 @@ bool Execution::pump_once(Pump& pump) {
   if (pump.flooding && !large_) large_ = std::make_unique_for_overwrite<std::byte[]>(kMaxRead);
   std::byte* const buffer = pump.flooding ? large_.get() : small.data();
   const ssize_t got = ::read(pump.pipe.get(), buffer, pump.flooding ? kMaxRead : small.size());
+  pump.dry = got <= 0;
   if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return false;
   if (got <= 0) {
     look_at_command();
@@ -310,7 +316,6 @@ void Execution::close_output(Stream stream) {
   if (!pump.pipe) return;
   loop_.forget(pump.pipe.get());
   pump.pipe.reset();
-  pump.flooding = false;
 }
 
 // ---- stdin --------------------------------------------------------------------------------------

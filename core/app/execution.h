@@ -84,8 +84,7 @@ class Execution {
   void kill_now();
   // While paused nothing is read from the command's output; it blocks, and memory stays bounded.
   void pause_output(bool paused);
-  // Whether the last read of a stream found a whole frame's data or more, and its cap lets it go
-  // on.
+  // Whether the last read of a stream found a whole frame's data or more, which its cap let pass.
   [[nodiscard]] bool floods() const noexcept { return out_.floods() || err_.floods(); }
   // Nobody reads this stream any more: the command gets SIGPIPE as it would without us.
   void close_output(Stream stream);
@@ -108,7 +107,8 @@ class Execution {
     host::OutputCap cap;
     Stream stream;
     bool flooding = false;  // the last read found kMaxOutputChunk or more
-    [[nodiscard]] bool floods() const noexcept { return flooding && !cap.truncated(); }
+    bool dry = false;       // and one after it found nothing
+    [[nodiscard]] bool floods() const noexcept { return flooding && !dry && !cap.truncated(); }
   };
 
   Execution(host::EventLoop& loop, Session& session, PreparedRun run, ExecutionEvents events);
@@ -210,6 +210,7 @@ class Execution {
   Pump out_;
   Pump err_;
   bool paused_ = false;
+  bool other_first_ = false;  // which stream a flood let come first
   std::optional<host::StdinQueue> stdin_;
   bool stdin_waited_ = false;
 

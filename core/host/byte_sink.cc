@@ -16,6 +16,7 @@
 
 #include "host/descriptors.h"
 #include "host/errno_text.h"
+#include "host/joined_after.h"
 #include "host/shared_terminal.h"
 
 namespace loom::host {
@@ -68,12 +69,7 @@ void ByteSink::push_or_write(std::span<const ByteView> pieces) {
   if (pending_ == 0 && way_ == Way::kOwnPipe) {
     written = static_cast<std::size_t>(std::max<ssize_t>(0, write_pieces(pieces)));
   }
-  for (const ByteView piece : pieces) {
-    const std::size_t gone = std::min(written, piece.size());
-    written -= gone;
-    const ByteView left = piece.subspan(gone);
-    push(Bytes(left.begin(), left.end()));
-  }
+  push(joined_after(written, pieces));
   // As for every pipe; not at the start, for a helper whose commands print little.
   if (pending_ > 0 && way_ == Way::kOwnPipe && !std::exchange(was_full_, true)) {
     enlarge_pipe(own_.get(), kFloodPipeBytes);
@@ -90,34 +86,19 @@ ssize_t ByteSink::write_pieces(std::span<const ByteView> pieces) const {
   return ::writev(own_.get(), vectors.data(), static_cast<int>(count));
 }
 
-// As write(2) of what comes first.
-ssize_t ByteSink::write_some() {
-  if (way_ != Way::kOwnPipe || queue_.size() == 1) {
-    return write_piece(ByteView(queue_.front()).subspan(head_offset_));
-  }
-  std::array<ByteView, kMaxPieces> pieces;
-  const std::size_t count = std::min(queue_.size(), pieces.size());
-  for (std::size_t i = 0; i < count; ++i) pieces[i] = queue_[i];
-  pieces[0] = pieces[0].subspan(head_offset_);
-  return write_pieces(std::span(pieces).first(count));
-}
-
-void ByteSink::forget(std::size_t bytes) {
-  pending_ -= bytes;
-  for (head_offset_ += bytes; !queue_.empty() && head_offset_ >= queue_.front().size();) {
-    head_offset_ -= queue_.front().size();
-    queue_.pop_front();
-  }
-}
-
 Result<void> ByteSink::flush() {
   while (pending_ > 0) {
-    const ssize_t wrote = write_some();
+    const ssize_t wrote = write_piece(ByteView(queue_.front()).subspan(head_offset_));
     const int error = errno;
     if (wrote < 0 && error == EINTR) continue;
     if (wrote < 0 && error == EAGAIN && can_wait()) return {};
     if (wrote < 0) return fail(ErrorCode::kSystem, "write output: " + errno_text(error), error);
-    forget(static_cast<std::size_t>(wrote));
+    pending_ -= static_cast<std::size_t>(wrote);
+    head_offset_ += static_cast<std::size_t>(wrote);
+    if (head_offset_ == queue_.front().size()) {
+      queue_.pop_front();
+      head_offset_ = 0;
+    }
   }
   return {};
 }

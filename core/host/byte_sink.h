@@ -58,8 +58,6 @@ class ByteSink {
   UniqueFd own_;
   Way way_ = Way::kPlain;
   [[nodiscard]] ssize_t write_pieces(std::span<const ByteView> pieces) const;
-  [[nodiscard]] ssize_t write_some();
-  void forget(std::size_t bytes);
 
   bool was_full_ = false;
   std::deque<Bytes> queue_;

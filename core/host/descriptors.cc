@@ -28,7 +28,12 @@ Result<PipeEnds> open_pipe() { return make_pipe_with(0); }
 
 Result<PipeEnds> open_nonblocking_pipe() { return make_pipe_with(O_NONBLOCK); }
 
-void enlarge_pipe(int pipe, int bytes) noexcept { ::fcntl(pipe, F_SETPIPE_SZ, bytes); }
+void enlarge_pipe(int pipe, int bytes) noexcept {
+  // It would shrink a larger one. Where the user may not have as much, half is better than nothing.
+  for (const int has = ::fcntl(pipe, F_GETPIPE_SZ); has >= 0 && bytes > has; bytes /= 2) {
+    if (::fcntl(pipe, F_SETPIPE_SZ, bytes) >= 0) return;
+  }
+}
 
 void close_descriptors_from(int first) noexcept {
   ::close_range(static_cast<unsigned>(first), ~0u, 0);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "host/errno_text.h"
+#include "host/joined_after.h"
 #include "host/shared_terminal.h"
 
 namespace loom::host {
@@ -78,9 +79,7 @@ void ByteSink::push(Bytes bytes) {
   queue_.push_back(std::move(bytes));
 }
 
-void ByteSink::push_or_write(std::span<const ByteView> pieces) {
-  for (const ByteView piece : pieces) push(Bytes(piece.begin(), piece.end()));
-}
+void ByteSink::push_or_write(std::span<const ByteView> pieces) { push(joined_after(0, pieces)); }
 
 Result<void> ByteSink::flush() {
   while (pending_ > 0) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <loom/bytes.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace loom::host {
+
+// What of the pieces comes after their first `gone` bytes.
+[[nodiscard]] inline Bytes joined_after(std::size_t gone, std::span<const ByteView> pieces) {
+  Bytes rest;
+  for (const ByteView piece : pieces) {
+    const ByteView left = piece.subspan(std::min(gone, piece.size()));
+    gone -= piece.size() - left.size();
+    rest.insert(rest.end(), left.begin(), left.end());
+  }
+  return rest;
+}
+
+}  // namespace loom::host

@@ -115,6 +115,17 @@ TEST_F(ByteSinkTest, APipeThatWasFullIsAskedToHoldMore) {
   EXPECT_EQ(::fcntl(pipe.read.get(), F_GETPIPE_SZ), most > 0 ? most : before);
 }
 
+TEST_F(ByteSinkTest, APipeThatIsLargerIsLeftSo) {
+  Pipe pipe = make_pipe();
+  const int larger = ::fcntl(pipe.read.get(), F_SETPIPE_SZ, 2 * ByteSink::kFloodPipeBytes);
+  if (larger < 0) LOOM_SKIP_UNLESS_PROMISED("the user's allowance for pipes is spent");
+
+  const auto sink = ByteSink::open(pipe.write.get());
+
+  ASSERT_TRUE(sink);
+  EXPECT_EQ(::fcntl(pipe.read.get(), F_GETPIPE_SZ), larger);
+}
+
 TEST_F(ByteSinkTest, TheSharedPipeKeepsItsFlags) {
   Pipe pipe = make_pipe();
 

@@ -151,9 +151,11 @@ class UseTest(WarmCase):
         """Another one would not be ready earlier."""
         with self.warm(env=self.on()) as (helper, jail):
             hold = self.file("choosy/hold")
+            starts = len(self.starts()) + 1
             self.assertUsed(helper, jail)
             jail = self.one_that_prepares(helper)
-            starts = len(self.starts())
+            # It bears its name before it has written that it was started.
+            self.assertTrue(client.wait_until(lambda: len(self.starts()) == starts, PATIENCE), self.starts())
             run = helper.start([SH, "-c", "echo running; read line"])
             helper.heartbeat()  # it has read the start
             os.unlink(hold)

@@ -38,6 +38,11 @@ constexpr std::chrono::milliseconds kDropPause{5};
 
 bool would_block(int error) { return error == EAGAIN || error == EINTR; }
 
+bool is_empty(int pipe) {
+  pollfd one{.fd = pipe, .events = POLLIN, .revents = 0};
+  return ::poll(&one, 1, 0) == 0;
+}
+
 }  // namespace
 
 Execution::Execution(host::EventLoop& loop, Session& session, PreparedRun run,
@@ -268,25 +273,27 @@ void Execution::pump(Pump& pump) {
   // A flood may fill the broker's pipe each time it is read, and then nothing else is read either:
   // every other time the other stream comes first, or it would never have its turn.
   Pump& other = &pump == &out_ ? err_ : out_;
+  // Its last read may have emptied it, and then nothing wakes us up to find that out.
+  if (other.floods() && is_empty(other.pipe.get())) other.dry = true;
   if (pump.floods()) other_first_ = !other_first_;
   if (pump.floods() && other_first_ && other.pipe) static_cast<void>(pump_once(other));
   for (int reads = 0; reads < kReadsPerWakeUp && !paused_ && pump.pipe; ++reads) {
-    if (!pump_once(pump)) return;
+    if (pump_once(pump) == 0) return;
   }
 }
 
-bool Execution::pump_once(Pump& pump) {
+std::size_t Execution::pump_once(Pump& pump) {
   std::array<std::byte, kMaxOutputChunk> small;
   if (pump.flooding && !large_) large_ = std::make_unique_for_overwrite<std::byte[]>(kMaxRead);
   std::byte* const buffer = pump.flooding ? large_.get() : small.data();
   const ssize_t got = ::read(pump.pipe.get(), buffer, pump.flooding ? kMaxRead : small.size());
   pump.dry = got <= 0;
-  if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return false;
+  if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return 0;
   if (got <= 0) {
     look_at_command();
     close_output(pump.stream);
     finish_when_drained();
-    return false;
+    return 0;
   }
   const auto size = static_cast<std::size_t>(got);
   const bool flooded = std::exchange(pump.flooding, size >= kMaxOutputChunk);
@@ -298,7 +305,7 @@ bool Execution::pump_once(Pump& pump) {
     events_.on_output(pump.stream, ByteView(buffer, verdict.bytes), pump.cap.forwarded(),
                       verdict.truncated);
   }
-  return true;
+  return size;
 }
 
 void Execution::pause_output(bool paused) {

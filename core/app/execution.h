@@ -107,7 +107,7 @@ class Execution {
     host::OutputCap cap;
     Stream stream;
     bool flooding = false;  // the last read found kMaxOutputChunk or more
-    bool dry = false;       // and one after it found nothing
+    bool dry = false;       // and after it there was nothing
     [[nodiscard]] bool floods() const noexcept { return flooding && !dry && !cap.truncated(); }
   };
 
@@ -124,8 +124,8 @@ class Execution {
   void arm_setup_clock();
 
   void pump(Pump& pump);
-  // One read's worth of output; false when there is no more for now, or ever.
-  [[nodiscard]] bool pump_once(Pump& pump);
+  // One read's worth of output, in bytes; 0 when there is no more for now, or ever.
+  [[nodiscard]] std::size_t pump_once(Pump& pump);
   void write_stdin();
   void read_report();
   void watch_report();

@@ -15,8 +15,10 @@ namespace loom::app {
 namespace {
 
 constexpr short kReadable = POLLIN;
-// More than a pipe holds that nobody fills any more.
-constexpr int kMostReadsAtEnd = 64;
+// More than a pipe holds that nobody fills any more: one of packets has a packet for each of its
+// pages, and each read takes one (pipe(7)).
+constexpr int kMostReadsAtEnd = 512;
+constexpr std::size_t kMostBytesAtEnd = std::size_t{2} << 20;
 // How long a launcher is left to whoever traces it.
 constexpr std::chrono::milliseconds kLookPause{20};
 // How long the broker waits for an answer while a scratch is removed, and, in all, for the exit:
@@ -181,8 +183,11 @@ void Execution::settle(host::ExitStatus end) {
 void Execution::drain() {
   for (Pump* pump : {&out_, &err_}) {
     // Whoever got the other end from the command, outside of the jail, may go on and on.
-    for (int reads = 0; pump->pipe && reads < kMostReadsAtEnd; ++reads) {
-      if (!pump_once(*pump)) break;
+    std::size_t taken = 0;
+    for (int reads = 0; pump->pipe && reads < kMostReadsAtEnd && taken < kMostBytesAtEnd; ++reads) {
+      const std::size_t size = pump_once(*pump);
+      if (size == 0) break;
+      taken += size;
     }
   }
   if (!finished_) finish_when_drained();

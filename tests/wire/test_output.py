@@ -172,11 +172,23 @@ class FloodTest(WireCase):
     HEARTBEATS = 600_000  # three times what the helper keeps
     MOST_RESIDENT = (400 if os.environ.get("LOOM_WIRE_SANITIZED") else 40) * 1024  # KiB
     EVERY = 8  # chunks from an echo to the next heartbeat: without a pause they leave the flood no processor
-    BEHIND = 1 << 21  # bytes that may lie between a heartbeat and its echo: queue (1 MiB), pipe, what is read here
+    # Bytes that may lie between a heartbeat and its echo: four reads of one wake-up (1 MiB) before it is read, what
+    # waited before them and the pipe (1 MiB), what is read here.
+    BEHIND = 3 << 20
 
     def touch(self, name):
         with open(self.path(name), "wb"):
             pass
+
+    def fill(self, helper, go, full):
+        """A helper that is quicker than the command finds less than a whole read."""
+        os.kill(helper.pid, signal.SIGSTOP)
+        self.touch(go)
+        filled = client.wait_until(lambda: os.path.exists(self.path(full)), client.PATIENCE)
+        os.kill(helper.pid, signal.SIGCONT)
+        self.assertTrue(filled)
+
+    WAIT = "until [ -e {} ]; do sleep 0.02; done"
 
     def test_heartbeats_are_echoed_during_a_flood_of_200_mb(self):
         helper = self.helper()
@@ -212,25 +224,46 @@ class FloodTest(WireCase):
         size = f"fcntl.fcntl({{}}, {fcntl.F_GETPIPE_SZ})"
         show = f"import fcntl, sys; print({size.format(1)}, {size.format(2)}, file=sys.stderr)"
         tell = f"/usr/bin/python3 -c '{show}'"
-        wait = "until [ -e {} ]; do sleep 0.02; done"
         size = 60_000  # more than one read takes, less than a pipe holds
         script = (
-            f"echo up; {tell}; {wait.format('go')}; {ZEROS.format(size)}; : >full; {wait.format('read')}; {tell}"
+            f"echo up; {tell}; {self.WAIT.format('go')}; {ZEROS.format(size)}; : >full; {self.WAIT.format('read')}; {tell}"
         )
         helper = self.helper()
         run = self.running(helper, script, cwd=self.ws)
-        # A helper that is quicker than the command finds less than a whole read.
-        os.kill(helper.pid, signal.SIGSTOP)
-        self.touch("go")
-        filled = client.wait_until(lambda: os.path.exists(self.path("full")), client.PATIENCE)
-        os.kill(helper.pid, signal.SIGCONT)
-        self.assertTrue(filled)
+        self.fill(helper, "go", "full")
         helper.until_output(run, b"\0" * size)
         self.touch("read")
         helper.settle(run)
         before, after = (line.split() for line in run.stderr.decode().splitlines())
         self.assertEqual(before[0], before[1])
         self.assertEqual(after, [str(largest_pipe(int(before[0]), 512 * 1024)), before[1]])
+
+    @for_jails  # elsewhere a pipe's size is another
+    def test_a_cap_within_a_read_of_several_frames_cuts_there(self):
+        chunk, first, behind = 32_768, 60_000, 70_000
+        cap = len("up\n") + first + chunk + behind
+        second = chunk + 100_000  # a read that finds a whole chunk, and then one of the rest
+        script = (
+            f"echo up; {self.WAIT.format('one')}; {ZEROS.format(first)}; : >grown; "
+            f"{self.WAIT.format('two')}; {ZEROS.format(second)}; : >full"
+        )
+        helper = self.helper()
+        policy = self.policy(limits=client.limits(output_bytes=cap))
+        run = self.running(helper, script, cwd=self.ws, policy=policy)
+        self.fill(helper, "one", "grown")
+        helper.until_output(run, b"\0" * first)
+        whole = largest_pipe(1 << 16, 512 * 1024) >= second
+        if whole:
+            self.fill(helper, "two", "full")
+        self.touch("two")
+        chunks = []
+        while (frame := helper.expect_any(run)).kind == "exec_out":
+            run.take(frame)
+            chunks.append(len(frame.body["data"]))
+        run.take(frame)
+        self.assertEqual((run.code, len(run.stdout), run.truncations["stdout"]), (0, cap, 1))
+        if whole:
+            self.assertEqual(chunks, [chunk, chunk, chunk, behind - 2 * chunk])
 
     # A packet's page keeps its mark wherever it is spliced to, and whoever reads less than all of it never sees
     # the rest (pipe(7), O_DIRECT): a broker would lose its place among the frames.
@@ -280,30 +313,48 @@ class FloodTest(WireCase):
                 while helper.receive().kind != "exec_exit":
                     pass
 
-    # As long as it floods nothing more is read while anything waits; afterwards the other one may queue again.
-    # bubblewrap's own processes keep the stream open.
-    @for_jails  # elsewhere a pipe's size is another
-    def test_a_stream_that_ended_in_a_flood_leaves_the_other_its_queue(self):
+    def assertQueued(self, first, read=0):
+        """What comes on stderr after this flood on stdout, of which the broker reads so much, is queued."""
         count = self.path("count")
         script = (
-            "import os, time; os.write(1, b'x' * 32768); os.close(1); taken = 0\n"
+            f"import os, time; {first}; taken = 0\n"
             f"count = os.open({count!r}, os.O_CREAT | os.O_WRONLY)\n"
+            "while not os.path.exists('go'): time.sleep(0.02)\n"
             "while True:\n"
             "    taken += os.write(2, b'e' * 2000); os.pwrite(count, b'%-12d' % taken, 0)\n"
             "    time.sleep(0.0005)\n"  # no flood itself
         )
         helper = self.helper()
-        run = helper.start(["/usr/bin/python3", "-c", script])
+        run = helper.start(["/usr/bin/python3", "-c", script], cwd=self.ws)
 
         def taken():
             with contextlib.suppress(OSError, ValueError), open(count, "rb") as file:
                 return int(file.read())
             return 0
 
+        self.assertTrue(client.wait_until(lambda: os.path.exists(count), client.PATIENCE))
+        time.sleep(0.2)  # it has read what it may
+        while len(run.stdout) < read:
+            run.take(helper.expect("exec_out", run.id))
+        self.touch("go")
         # More than both pipes hold, 512 and 64 KiB, and one read: what is above it waits in the helper.
         self.assertTrue(client.wait_until(lambda: taken() > 800_000, client.PATIENCE), taken())
         helper.cancel(run)
         helper.settle(run)
+
+    # As long as it floods nothing more is read while anything waits; afterwards the other one may queue again.
+    # bubblewrap's own processes keep the stream open.
+    @for_jails  # elsewhere a pipe's size is another
+    def test_a_stream_that_ended_in_a_flood_leaves_the_other_its_queue(self):
+        self.assertQueued("os.write(1, b'x' * 32768); os.close(1)")
+
+    @for_jails  # elsewhere a pipe's size is another
+    def test_a_stream_that_rests_after_a_flood_leaves_the_other_its_queue(self):
+        # With their frames they are more than the broker's pipe holds, so that the last one is no more followed by a
+        # read that finds nothing.
+        chunks = 512 // 32
+        one = "os.write(1, b'x' * 32768); time.sleep(0.01)"
+        self.assertQueued(f"[({one.replace('; ', ', ')}) for _ in range({chunks})]", read=chunks * 32768)
 
     def test_a_broker_that_does_not_read_fills_no_memory(self):
         helper = self.helper()

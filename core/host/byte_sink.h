@@ -31,9 +31,8 @@ class ByteSink {
   // descriptor broke.
   [[nodiscard]] Result<void> flush();
 
-  // As push of each piece in turn, but what a pipe of our own takes at once, before which nothing
-  // waits, is not copied. What goes wrong
-  // goes wrong again at the next flush, which tells.
+  // As push of each piece in turn, but where nothing waits, what a pipe of our own takes at once is
+  // not copied. What goes wrong goes wrong again at the next flush, which tells.
   void push_or_write(std::span<const ByteView> pieces);
 
   [[nodiscard]] std::size_t pending() const noexcept { return pending_; }

@@ -172,9 +172,9 @@ class FloodTest(WireCase):
     HEARTBEATS = 600_000  # three times what the helper keeps
     MOST_RESIDENT = (400 if os.environ.get("LOOM_WIRE_SANITIZED") else 40) * 1024  # KiB
     EVERY = 8  # chunks from an echo to the next heartbeat: without a pause they leave the flood no processor
-    # Bytes that may lie between a heartbeat and its echo: four reads of one wake-up (1 MiB) before it is read, what
-    # waited before them and the pipe (1 MiB), what is read here.
-    BEHIND = 3 << 20
+    # Bytes that may lie between a heartbeat and its echo: four reads of one wake-up (1 MiB) before it is read, of which
+    # the last may wait, the broker's pipe (512 KiB), what is read here.
+    BEHIND = 1 << 21
 
     def touch(self, name):
         with open(self.path(name), "wb"):

@@ -278,22 +278,22 @@ void Execution::pump(Pump& pump) {
   if (pump.floods()) other_first_ = !other_first_;
   if (pump.floods() && other_first_ && other.pipe) static_cast<void>(pump_once(other));
   for (int reads = 0; reads < kReadsPerWakeUp && !paused_ && pump.pipe; ++reads) {
-    if (pump_once(pump) == 0) return;
+    if (!pump_once(pump)) return;
   }
 }
 
-std::size_t Execution::pump_once(Pump& pump) {
+bool Execution::pump_once(Pump& pump) {
   std::array<std::byte, kMaxOutputChunk> small;
   if (pump.flooding && !large_) large_ = std::make_unique_for_overwrite<std::byte[]>(kMaxRead);
   std::byte* const buffer = pump.flooding ? large_.get() : small.data();
   const ssize_t got = ::read(pump.pipe.get(), buffer, pump.flooding ? kMaxRead : small.size());
   pump.dry = got <= 0;
-  if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return 0;
+  if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return false;
   if (got <= 0) {
     look_at_command();
     close_output(pump.stream);
     finish_when_drained();
-    return 0;
+    return false;
   }
   const auto size = static_cast<std::size_t>(got);
   const bool flooded = std::exchange(pump.flooding, size >= kMaxOutputChunk);
@@ -305,7 +305,11 @@ std::size_t Execution::pump_once(Pump& pump) {
     events_.on_output(pump.stream, ByteView(buffer, verdict.bytes), pump.cap.forwarded(),
                       verdict.truncated);
   }
-  return size;
+  if (ended_) pump.at_end += size;
+  if (!goes_on_after_the_end(pump)) return true;
+  close_output(pump.stream);
+  finish_when_drained();
+  return false;
 }
 
 void Execution::pause_output(bool paused) {

@@ -106,8 +106,9 @@ class Execution {
     UniqueFd pipe;
     host::OutputCap cap;
     Stream stream;
-    bool flooding = false;  // the last read found kMaxOutputChunk or more
-    bool dry = false;       // and after it there was nothing
+    bool flooding = false;   // the last read found kMaxOutputChunk or more
+    bool dry = false;        // and after it there was nothing
+    std::size_t at_end = 0;  // bytes read since the run ended
     [[nodiscard]] bool floods() const noexcept { return flooding && !dry && !cap.truncated(); }
   };
 
@@ -124,8 +125,9 @@ class Execution {
   void arm_setup_clock();
 
   void pump(Pump& pump);
-  // One read's worth of output, in bytes; 0 when there is no more for now, or ever.
-  [[nodiscard]] std::size_t pump_once(Pump& pump);
+  // One read's worth of output; false when there is no more for now, or ever.
+  [[nodiscard]] bool pump_once(Pump& pump);
+  [[nodiscard]] bool goes_on_after_the_end(const Pump& pump) const;
   void write_stdin();
   void read_report();
   void watch_report();

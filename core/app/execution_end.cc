@@ -7,6 +7,7 @@
 
 #include "app/execution.h"
 #include "app/known_unmet.h"
+#include "host/descriptors.h"
 #include "host/errno_text.h"
 #include "host/process_table.h"
 #include "report/entry_text.h"
@@ -18,6 +19,7 @@ constexpr short kReadable = POLLIN;
 // More than a pipe holds that nobody fills any more: one of packets has a packet for each of its
 // pages, and each read takes one (pipe(7)).
 constexpr int kMostReadsAtEnd = 512;
+// More than most pipes hold, however large their packets.
 constexpr std::size_t kMostBytesAtEnd = std::size_t{2} << 20;
 // How long a launcher is left to whoever traces it.
 constexpr std::chrono::milliseconds kLookPause{20};
@@ -182,15 +184,18 @@ void Execution::settle(host::ExitStatus end) {
 // wait for the launcher.
 void Execution::drain() {
   for (Pump* pump : {&out_, &err_}) {
-    // Whoever got the other end from the command, outside of the jail, may go on and on.
-    std::size_t taken = 0;
-    for (int reads = 0; pump->pipe && reads < kMostReadsAtEnd && taken < kMostBytesAtEnd; ++reads) {
-      const std::size_t size = pump_once(*pump);
-      if (size == 0) break;
-      taken += size;
+    for (int reads = 0; pump->pipe && reads < kMostReadsAtEnd; ++reads) {
+      if (!pump_once(*pump)) break;
     }
   }
   if (!finished_) finish_when_drained();
+}
+
+// Whoever got the other end from the command, outside of the jail, may go on and on, and the broker
+// need not read. What was in the pipe at the end has been taken by then.
+bool Execution::goes_on_after_the_end(const Pump& pump) const {
+  if (!ended_ || pump.at_end < kMostBytesAtEnd) return false;
+  return pump.at_end >= host::pipe_capacity(pump.pipe.get());
 }
 
 // Whoever traces the launcher hears of its end first, and we when that one lets it go; until then

@@ -4,6 +4,7 @@
 #include <linux/close_range.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -33,6 +34,10 @@ void enlarge_pipe(int pipe, int bytes) noexcept {
   for (const int has = ::fcntl(pipe, F_GETPIPE_SZ); has >= 0 && bytes > has; bytes /= 2) {
     if (::fcntl(pipe, F_SETPIPE_SZ, bytes) >= 0) return;
   }
+}
+
+std::size_t pipe_capacity(int pipe) noexcept {
+  return static_cast<std::size_t>(std::max(0, ::fcntl(pipe, F_GETPIPE_SZ)));
 }
 
 void close_descriptors_from(int first) noexcept {

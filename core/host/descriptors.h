@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <cstddef>
+
 namespace loom::host {
 
 // What systems call by different names, or do in one step or in two. Everything is born
@@ -22,6 +24,8 @@ struct PipeEnds {
 
 // Lets a pipe hold `bytes`, where a pipe's size can be asked for and the user may have as much.
 void enlarge_pipe(int pipe, int bytes) noexcept;
+// Bytes; 0 where it cannot be asked for.
+[[nodiscard]] std::size_t pipe_capacity(int pipe) noexcept;
 
 // Closes every descriptor from `first` on.
 void close_descriptors_from(int first) noexcept;

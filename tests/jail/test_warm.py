@@ -153,9 +153,9 @@ class UseTest(WarmCase):
             hold = self.file("choosy/hold")
             starts = len(self.starts()) + 1
             self.assertUsed(helper, jail)
-            jail = self.one_that_prepares(helper)
-            # It bears its name before it has written that it was started.
+            # It bears its name before it has written that it was started; the one before it is gone by then.
             self.assertTrue(client.wait_until(lambda: len(self.starts()) == starts, PATIENCE), self.starts())
+            jail = self.one_that_prepares(helper)
             run = helper.start([SH, "-c", "echo running; read line"])
             helper.heartbeat()  # it has read the start
             os.unlink(hold)

@@ -6,6 +6,7 @@ import os
 import re
 import select
 import signal
+import subprocess
 import time
 import unittest
 
@@ -322,7 +323,7 @@ class FloodTest(WireCase):
             "while not os.path.exists('go'): time.sleep(0.02)\n"
             "while True:\n"
             "    taken += os.write(2, b'e' * 2000); os.pwrite(count, b'%-12d' % taken, 0)\n"
-            "    time.sleep(0.0005)\n"  # no flood itself
+            "    time.sleep(0.005)\n"  # no flood itself
         )
         helper = self.helper()
         run = helper.start(["/usr/bin/python3", "-c", script], cwd=self.ws)
@@ -369,6 +370,37 @@ class FloodTest(WireCase):
             self.assertEqual(frame.kind, "exec_out")
         self.assertTrue(frame.body["cancelled"])
 
+
+    # Who writes is the other end of the command's stdout, outside of its jail: nobody of the run's to be killed.
+    @for_jails  # elsewhere nobody opens another process's descriptor by its name
+    def test_who_writes_on_after_the_end_fills_no_memory(self):
+        helper = self.jailing_helper()
+        self.shell(helper, "true")
+        run = self.running(helper, "echo up; read line")
+        table = client.process_table()
+        commands = [pid for pid in client.descendants(helper.pid) if table[pid][2] in ("sh", "dash")]
+        self.assertEqual(len(commands), 1, table)
+        try:
+            end = os.open(f"/proc/{commands[0]}/fd/1", os.O_WRONLY)
+        except PermissionError:
+            self.skipTest("this user may not open the command's stdout")
+        writer = subprocess.Popen(["/bin/cat", "/dev/zero"], stdout=end, stderr=subprocess.DEVNULL)
+        os.close(end)
+        self.addCleanup(writer.wait)
+        self.addCleanup(writer.kill)
+        time.sleep(0.3)  # all that may wait waits
+        before = most = resident_kib(helper.pid)
+        helper.send_raw(client.envelope(next(helper.ids), "exec_stdin", {"data": b"", "eof": True}), reading=False)
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            most = max(most, resident_kib(helper.pid))
+        self.assertIsNotNone(writer.poll(), "who writes on has been let go")
+        self.assertLess(most - before, 16 * 1024)
+        helper.settle(run)
+        self.assertEqual(run.code, 1)  # read(1) found no line
+        self.assertGreater(len(run.stdout), 1 << 19)  # it did write
+        self.assertLess(len(run.stdout), 8 << 20)
+        helper.heartbeat()
 
     def test_a_cancel_arrives_behind_output_that_nobody_reads(self):
         helper = self.jailing_helper()

@@ -43,6 +43,8 @@ Result<PipeEnds> open_nonblocking_pipe() {
 // A pipe grows by itself or not at all.
 void enlarge_pipe(int, int) noexcept {}
 
+std::size_t pipe_capacity(int) noexcept { return 0; }
+
 void close_descriptors_from(int first) noexcept {
   for (int fd = highest_descriptor(); fd >= first; --fd) ::close(fd);
 }

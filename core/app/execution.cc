@@ -286,6 +286,7 @@ bool Execution::pump_once(Pump& pump) {
   std::array<std::byte, kMaxOutputChunk> small;
   if (pump.flooding && !large_) large_ = std::make_unique_for_overwrite<std::byte[]>(kMaxRead);
   std::byte* const buffer = pump.flooding ? large_.get() : small.data();
+  bound_end(pump);
   const ssize_t got = ::read(pump.pipe.get(), buffer, pump.flooding ? kMaxRead : small.size());
   pump.dry = got <= 0;
   if (got < 0 && would_block(errno) && !(leaving_ && errno == EAGAIN)) return false;
@@ -305,8 +306,7 @@ bool Execution::pump_once(Pump& pump) {
     events_.on_output(pump.stream, ByteView(buffer, verdict.bytes), pump.cap.forwarded(),
                       verdict.truncated);
   }
-  if (ended_) pump.at_end += size;
-  if (!goes_on_after_the_end(pump)) return true;
+  if (!is_beyond_end(pump, size)) return true;
   close_output(pump.stream);
   finish_when_drained();
   return false;

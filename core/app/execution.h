@@ -106,9 +106,9 @@ class Execution {
     UniqueFd pipe;
     host::OutputCap cap;
     Stream stream;
-    bool flooding = false;   // the last read found kMaxOutputChunk or more
-    bool dry = false;        // and after it there was nothing
-    std::size_t at_end = 0;  // bytes read since the run ended
+    bool flooding = false;                     // the last read found kMaxOutputChunk or more
+    bool dry = false;                          // and after it there was nothing
+    std::optional<std::size_t> left_at_end{};  // bytes to be read, once the run has ended
     [[nodiscard]] bool floods() const noexcept { return flooding && !dry && !cap.truncated(); }
   };
 
@@ -127,7 +127,8 @@ class Execution {
   void pump(Pump& pump);
   // One read's worth of output; false when there is no more for now, or ever.
   [[nodiscard]] bool pump_once(Pump& pump);
-  [[nodiscard]] bool goes_on_after_the_end(const Pump& pump) const;
+  void bound_end(Pump& pump) const;
+  [[nodiscard]] bool is_beyond_end(Pump& pump, std::size_t size) const;
   void write_stdin();
   void read_report();
   void watch_report();

@@ -16,11 +16,10 @@ namespace loom::app {
 namespace {
 
 constexpr short kReadable = POLLIN;
-// More than a pipe holds that nobody fills any more: one of packets has a packet for each of its
-// pages, and each read takes one (pipe(7)).
-constexpr int kMostReadsAtEnd = 512;
-// More than most pipes hold, however large their packets.
-constexpr std::size_t kMostBytesAtEnd = std::size_t{2} << 20;
+// More than most pipes hold. Each read counts as a page at least, for the frame that it costs: one
+// of packets takes one of them (pipe(7)).
+constexpr std::size_t kLeastAtEnd = std::size_t{2} << 20;
+constexpr std::size_t kPage = 4'096;
 // How long a launcher is left to whoever traces it.
 constexpr std::chrono::milliseconds kLookPause{20};
 // How long the broker waits for an answer while a scratch is removed, and, in all, for the exit:
@@ -184,18 +183,23 @@ void Execution::settle(host::ExitStatus end) {
 // wait for the launcher.
 void Execution::drain() {
   for (Pump* pump : {&out_, &err_}) {
-    for (int reads = 0; pump->pipe && reads < kMostReadsAtEnd; ++reads) {
-      if (!pump_once(*pump)) break;
+    while (pump->pipe && pump_once(*pump)) {
     }
   }
   if (!finished_) finish_when_drained();
 }
 
 // Whoever got the other end from the command, outside of the jail, may go on and on, and the broker
-// need not read. What was in the pipe at the end has been taken by then.
-bool Execution::goes_on_after_the_end(const Pump& pump) const {
-  if (!ended_ || pump.at_end < kMostBytesAtEnd) return false;
-  return pump.at_end >= host::pipe_capacity(pump.pipe.get());
+// need not read: beyond what is in the pipe now nothing of the run's comes.
+void Execution::bound_end(Pump& pump) const {
+  if (!ended_ || pump.left_at_end) return;
+  pump.left_at_end = std::max(kLeastAtEnd, host::most_in_pipe(pump.pipe.get()));
+}
+
+bool Execution::is_beyond_end(Pump& pump, std::size_t size) const {
+  if (!pump.left_at_end) return false;
+  *pump.left_at_end -= std::min(*pump.left_at_end, std::max(size, kPage));
+  return *pump.left_at_end == 0;
 }
 
 // Whoever traces the launcher hears of its end first, and we when that one lets it go; until then

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,8 +37,11 @@ void enlarge_pipe(int pipe, int bytes) noexcept {
   }
 }
 
-std::size_t pipe_capacity(int pipe) noexcept {
-  return static_cast<std::size_t>(std::max(0, ::fcntl(pipe, F_GETPIPE_SZ)));
+std::size_t most_in_pipe(int pipe) noexcept {
+  int waits = 0;
+  if (::ioctl(pipe, FIONREAD, &waits) != 0) waits = 0;
+  return static_cast<std::size_t>(std::max(0, waits)) +
+         static_cast<std::size_t>(std::max(0, ::fcntl(pipe, F_GETPIPE_SZ)));
 }
 
 void close_descriptors_from(int first) noexcept {

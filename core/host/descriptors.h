@@ -24,8 +24,9 @@ struct PipeEnds {
 
 // Lets a pipe hold `bytes`, where a pipe's size can be asked for and the user may have as much.
 void enlarge_pipe(int pipe, int bytes) noexcept;
-// Bytes; 0 where it cannot be asked for.
-[[nodiscard]] std::size_t pipe_capacity(int pipe) noexcept;
+// Bytes: what is in a pipe now is no more than that, even if each read of it counts as a page at
+// least. A piece that was spliced from a socket may be larger than a page, a packet smaller.
+[[nodiscard]] std::size_t most_in_pipe(int pipe) noexcept;
 
 // Closes every descriptor from `first` on.
 void close_descriptors_from(int first) noexcept;

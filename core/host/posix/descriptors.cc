@@ -1,8 +1,10 @@
 #include "host/descriptors.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -43,7 +45,11 @@ Result<PipeEnds> open_nonblocking_pipe() {
 // A pipe grows by itself or not at all.
 void enlarge_pipe(int, int) noexcept {}
 
-std::size_t pipe_capacity(int) noexcept { return 0; }
+// No pipe has packets, nor pieces of other sizes.
+std::size_t most_in_pipe(int pipe) noexcept {
+  int waits = 0;
+  return ::ioctl(pipe, FIONREAD, &waits) == 0 ? static_cast<std::size_t>(std::max(0, waits)) : 0;
+}
 
 void close_descriptors_from(int first) noexcept {
   for (int fd = highest_descriptor(); fd >= first; --fd) ::close(fd);
